@@ -1,0 +1,39 @@
+"""What a plan expands to: stores to build and evaluations to run."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSpec:
+    """One store to build. `key` names it within its run."""
+
+    key: str
+    history: str
+    format: str
+    writer: str = ""
+    embedder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationSpec:
+    """One cell: which store, read by whom, under which condition."""
+
+    history: str
+    format: str
+    store_key: str
+    writer: str = ""
+    reader: str = ""
+    embedder: str = ""
+    condition: str = "normal"
+    index: str = ""
+    repair: str = ""
+    rung: int = 0
+    repeat: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """The work of one run, in the order in which it is done: one model at a time where possible."""
+
+    stores: tuple[StoreSpec, ...]
+    evaluations: tuple[EvaluationSpec, ...]

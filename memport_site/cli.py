@@ -1,0 +1,77 @@
+"""The `memport` console script. Each subcommand group is a module of `memport_site.commands`."""
+
+import importlib
+import os
+import sys
+
+import click
+
+from stores.errors import InvalidInputError
+from stores.roles import EngineError
+
+# name → module in memport_site.commands that defines a click command called `command`
+COMMANDS = {
+    "demo": "Run the demo study on real models and serve the dashboard.",
+    "histories": "Generate, validate, show, import and export histories.",
+    "models": "List, fetch and check the models of the catalogue.",
+    "serve": "Serve the dashboard with a worker inside.",
+    "study": "Check, run, watch, stop, resume, report and export studies.",
+    "user": "Make users and one-time sign-in links.",
+    "worker": "Run jobs without serving pages.",
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports a subcommand only when it is used: `--help` stays fast."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Return the names of all subcommands."""
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import and return one subcommand, or None for an unknown name."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = importlib.import_module(f"memport_site.commands.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """List the subcommands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="memport")
+def cli() -> None:
+    """Will our agent still remember after we change the model under it?
+
+    Exit codes: 0 done, 1 error, 2 refused or invalid input, 100 checked and the answer is no.
+    """
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Run the command line; turn known errors into one clear line and an exit code."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memport_site.settings")
+    import django
+
+    django.setup()
+    try:
+        cli.main(args=argv, prog_name="memport", standalone_mode=False)
+    except click.exceptions.Exit as error:
+        sys.exit(error.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except InvalidInputError as error:
+        click.echo(f"memport: {error}", err=True)
+        sys.exit(2)
+    except EngineError as error:
+        click.echo(f"memport: {error}", err=True)
+        sys.exit(1)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo(
+            "memport: stopped; what was measured is kept, the same command resumes.", err=True
+        )
+        sys.exit(130)
