@@ -60,7 +60,10 @@ class Run(models.Model):
     test = models.CharField(max_length=40)
     number = models.PositiveIntegerField(default=1)
     state = models.CharField(max_length=12, choices=State, default=State.QUEUED)
+    # What was checked before any model call counted: [{"name", "subject", "expected", "found", "ok"}]
     preflight = models.JSONField(default=list)
+    # Formats that do not apply to a history: [{"history", "format", "reason"}]
+    left_out = models.JSONField(default=list)
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
@@ -123,7 +126,7 @@ class StoreBuild(Job):
     """The making of one store for a run; several runs may end in the same store."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="store_builds")
-    store_key = models.CharField(max_length=200)
+    store_key = models.CharField(max_length=260)
     history = models.ForeignKey(History, on_delete=models.PROTECT, related_name="+")
     format = models.CharField(max_length=40)
     writer = models.CharField(max_length=120, blank=True)
