@@ -27,4 +27,4 @@ class InvalidInputError(ValueError):
             text += f"; expected {self.expected}"
         if self.hint:
             text += f". {self.hint}"
-        return text.rstrip(".") + "."
+        return text if text.endswith("?") else text.rstrip(".") + "."

@@ -1,5 +1,6 @@
 """The study plan: everything that is decided before results exist. Unknown keys are refused."""
 
+from itertools import permutations
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -9,19 +10,23 @@ EmbedderEngineName = Literal["onnx", "sentence_transformers", "openai_api", "scr
 FormatName = Literal["lc_raw", "rag", "notes", "kg_fixed"]
 TestName = Literal["writer_swap"]
 Key = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")]
+# A study's key stands in addresses and file names, so it has no dots.
+StudyKey = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$")]
+# What every engine and NumPy take as a seed.
+Seed = Annotated[int, Field(ge=0, le=2**31 - 1)]
 
 
 class PlanPart(BaseModel):
     """Base of every part: frozen, and a key that it does not know is an error."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Histories(PlanPart):
     """Which histories: a preset of the generator, a collection, or single keys."""
 
     preset: Literal["tiny", "small", "paper"] | None = None
-    seed: int = 0
+    seed: Seed = 0
     collection: str | None = None
     keys: tuple[str, ...] = ()
     # At most this many probes per history, in their order; None: all.
@@ -78,9 +83,15 @@ class Budgets(PlanPart):
 
 
 class WriterSwap(PlanPart):
-    """Migration test 1. `noise_repeats` cells are read once more, live."""
+    """Migration test 1. `noise_repeats` cells are read once more, live.
+
+    `embedders` name the generations under which `rag` is read as the writer-free control; empty
+    means the plan's first one. Two of them, where reader and embedder change in one upgrade, give
+    the joint cell beside the two single ones.
+    """
 
     noise_repeats: int = Field(default=0, ge=0)
+    embedders: tuple[Key, ...] = ()
 
 
 class Tests(PlanPart):
@@ -119,7 +130,7 @@ class ScoringRule(PlanPart):
 class StudyPlan(PlanPart):
     """A study. Locked as canonical JSON with its SHA-256 when it is launched."""
 
-    key: Key
+    key: StudyKey
     title: str = Field(min_length=1, max_length=200)
     histories: Histories
     formats: tuple[FormatName, ...] = Field(min_length=1)
@@ -132,4 +143,24 @@ class StudyPlan(PlanPart):
     scoring: ScoringRule = ScoringRule()
     analysis: Analysis = Analysis()
     prompts: Key = "v1"
-    seed: int = 0
+    seed: Seed = 0
+
+    def model(self, key: str) -> Model:
+        """Return the model with this key; raise KeyError where the plan has none."""
+        for model in self.models:
+            if model.key == key:
+                return model
+        raise KeyError(f"plan {self.key!r} has no model {key!r}")
+
+    def embedder(self, key: str) -> Embedder:
+        """Return the embedder with this key; raise KeyError where the plan has none."""
+        for embedder in self.embedders:
+            if embedder.key == key:
+                return embedder
+        raise KeyError(f"plan {self.key!r} has no embedder {key!r}")
+
+    @property
+    def planned_directions(self) -> tuple[tuple[str, str], ...]:
+        """The directions, old to new: those that the plan names, or every ordered pair."""
+        keys = [model.key for model in self.models]
+        return self.directions or tuple(permutations(keys, 2))

@@ -32,8 +32,18 @@ class EvaluationSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A format that does not apply to a history, and why: shown, never dropped in silence."""
+
+    history: str
+    format: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Expansion:
     """The work of one run, in the order in which it is done: one model at a time where possible."""
 
     stores: tuple[StoreSpec, ...]
     evaluations: tuple[EvaluationSpec, ...]
+    left_out: tuple[LeftOut, ...] = ()
