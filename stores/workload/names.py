@@ -8,9 +8,13 @@ from stores.workload.stream import Stream
 
 CODE_PATTERN = r"[A-Z]{2}-\d{4}"
 
-_ONSETS = tuple("B Br D Dr F G Gr H J K Kl L M N P Pl R S Sk T Tr V Z".split())
-_VOWELS = tuple("aeiou")
-_MIDDLES = tuple("b d f g k l lm ln m n nd nt p r rd rk rv s sk st t v z".split())
+# fmt: off
+_ONSETS = ("B", "Br", "D", "Dr", "F", "G", "Gr", "H", "J", "K", "Kl", "L", "M", "N", "P", "Pl",
+           "R", "S", "Sk", "T", "Tr", "V", "Z")
+_VOWELS = ("a", "e", "i", "o", "u")
+_MIDDLES = ("b", "d", "f", "g", "k", "l", "lm", "ln", "m", "n", "nd", "nt", "p", "r", "rd", "rk",
+            "rv", "s", "sk", "st", "t", "v", "z")
+# fmt: on
 # The two splits end their names differently: no name of a reported history can occur in a
 # calibration history, whatever the seed.
 _ENDINGS = {

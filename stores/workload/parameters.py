@@ -69,7 +69,7 @@ SMALL = Parameters(
     decoys=16,
     notes=32,
 )
-# About 100,000 tokens a history (Qwen2.5 tokenizer, time and actor included).
+# About 100,000 tokens a history (Qwen2.5 tokenizer, one event a line with its time and actor).
 PAPER = Parameters(
     name="paper",
     histories=48,
@@ -79,7 +79,7 @@ PAPER = Parameters(
     max_changes=2,
     max_relations=2,
     reuse_percent=60,
-    decoys=300,
-    notes=1500,
+    decoys=400,
+    notes=2020,
 )
 PRESETS = MappingProxyType({p.name: p for p in (TINY, SMALL, PAPER)})
