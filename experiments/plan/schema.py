@@ -78,6 +78,7 @@ class Budgets(PlanPart):
     writer_temperature: float = Field(default=0.0, ge=0, le=1)
     notes_kib: int = Field(default=128, ge=1)
     events_per_window: int = Field(default=6, ge=1)
+    events_per_claim_window: int = Field(default=4, ge=1)
     chunk_chars: int = Field(default=512, ge=64)
     top_k: int = Field(default=8, ge=1)
 

@@ -3,7 +3,7 @@
 from experiments.plan.plan import canonical_json, differences, parse_plan, plan_sha256, plan_value
 from tests.unit.plans import plan_values
 
-HASH = "e0f981ea665602c33afa45e02f588a23e1aba3e7f194596e12e02322d7355c15"
+HASH = "8bffca1bdcd9445beb973a6abd256a680e648ce5f86185aa35b2f6a64d2d2d2a"
 
 
 def test_the_hash_of_a_plan_never_changes():
