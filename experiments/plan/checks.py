@@ -7,6 +7,7 @@ from experiments.plan.patterns import why_not_bounded
 from experiments.plan.problems import Location, Problem
 from experiments.plan.schema import Embedder, Model, StudyPlan
 from experiments.plan.translate import nearest
+from stores.formats.prompts import prompt_versions
 
 # Engine → the keys that it needs (one of each group) and those that it cannot use.
 NEEDS: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -43,6 +44,7 @@ def cross_check(plan: StudyPlan) -> list[Problem]:
         _directions,
         _tests,
         _budgets,
+        _prompts,
         _scoring,
         _contrasts,
     ]
@@ -147,6 +149,13 @@ def _budgets(plan: StudyPlan) -> Iterator[Problem]:
                 f"output and unused tokens ({kept:,}) leave no room in the context of "
                 f"{budgets.context_tokens:,} tokens",
             )
+
+
+def _prompts(plan: StudyPlan) -> Iterator[Problem]:
+    versions = prompt_versions()
+    if plan.prompts not in versions:
+        what = f"there is no prompt version {plan.prompts!r}"
+        yield Problem(("prompts",), what, " or ".join(versions), nearest(plan.prompts, versions))
 
 
 def _scoring(plan: StudyPlan) -> Iterator[Problem]:

@@ -47,6 +47,7 @@ def one_problem(**changes: Any) -> tuple[str, str]:
          "embedders.0.engine", "needs the key catalogue"),
         ({"budgets": {"context_tokens": 512, "writer_output_tokens": 400}},
          "budgets.writer_output_tokens", "(528) leave no room in the context of 512 tokens"),
+        ({"prompts": "v0"}, "prompts", "no prompt version 'v0'; expected v1"),
         ({"scoring": {"code_pattern": "[A-Z"}}, "scoring.code_pattern", "no regular expression"),
         ({"analysis": {"contrasts": [{"key": "H2"}]}},
          "analysis.contrasts.0.key", "no test of this plan measures the contrast H2"),

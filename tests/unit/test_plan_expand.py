@@ -76,7 +76,7 @@ def test_a_format_that_does_not_apply_is_left_out_with_its_reason():
 
 
 def test_a_study_left_with_nothing_to_do_is_refused_with_the_reason():
-    with pytest.raises(InvalidInputError, match="nothing to do: .*fields"):
+    with pytest.raises(InvalidInputError, match=r"nothing to do: .*fields"):
         writer_swap([history("b", fields=False)], formats=["kg_fixed"])
     with pytest.raises(InvalidInputError, match="names no history"):
         writer_swap([])
@@ -102,7 +102,7 @@ def test_noise_repeats_are_a_seeded_choice_spread_over_the_kinds_of_cells():
 
 
 def test_more_repeats_than_cells_are_refused_with_the_numbers():
-    with pytest.raises(InvalidInputError, match="13 noise repeats .* 12 cells"):
+    with pytest.raises(InvalidInputError, match=r"13 noise repeats .* 12 cells"):
         writer_swap(HISTORIES[:1], tests={"writer_swap": {"noise_repeats": 13}})
 
 
