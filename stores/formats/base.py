@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from stores.formats.codes import DEFAULT_CODE_PATTERN
+from stores.formats.prompts import DEFAULT_VERSION
 from stores.roles import ChatModel, Embedder
 from stores.workload.types import History, Probe
 
@@ -12,11 +14,16 @@ SpanState = Literal["kept", "changed", "missing"]
 
 @dataclass(frozen=True, slots=True)
 class WriteBudget:
-    """Allowances that are equal for every writer of a study."""
+    """Allowances that are equal for every writer of a study.
+
+    `writer_output_tokens` bounds each writer call, one call per window of events. `notes_kib`
+    bounds the whole notes store in KiB (1,024 bytes), as it is kept.
+    """
 
     writer_output_tokens: int
     notes_kib: int = 128
     events_per_window: int = 6
+    events_per_claim_window: int = 4
     chunk_chars: int = 512
     top_k: int = 8
     temperature: float = 0.0
@@ -40,7 +47,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """One item that the read path selected. `rank` counts from 1; `events` are its source events."""
+    """One item that the read path selected, with its rank (from 1) and its source events."""
 
     item: str
     rank: int
@@ -67,25 +74,35 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class SpanCoverage:
-    """One required evidence span (a code, or a stretch of free text) and what became of it."""
+    """One required evidence span (a code, or a stretch of free text) and what became of it.
+
+    `with_entity`: the span stands beside the entity it belongs to, in the same line or claim;
+    None where the history does not say which entity that is. `found_in` names the item that holds
+    the span, or the changed form of it.
+    """
 
     event: str
     span: str
     state: SpanState
-    with_entity: bool
+    with_entity: bool | None
     found_in: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeCoverage:
-    """The required spans of one probe, followed into the store."""
+    """The required spans of one probe, followed into the store.
+
+    Without spans the coverage is undefined, and `undefined_because` says why.
+    """
 
     probe: str
     spans: tuple[SpanCoverage, ...] = field(default=())
+    undefined_because: str = ""
 
     @property
     def whole(self) -> bool:
-        return all(span.state == "kept" for span in self.spans)
+        """Every required span was kept; False where coverage is undefined."""
+        return bool(self.spans) and all(span.state == "kept" for span in self.spans)
 
 
 class MemoryFormat(Protocol):
@@ -106,6 +123,7 @@ class MemoryFormat(Protocol):
         writer: ChatModel | None,
         embedder: Embedder | None,
         budget: WriteBudget,
+        prompts: str = DEFAULT_VERSION,
     ) -> Written: ...
 
     def read(
@@ -115,8 +133,9 @@ class MemoryFormat(Protocol):
         *,
         embedder: Embedder | None,
         budget: WriteBudget,
+        prompts: str = DEFAULT_VERSION,
     ) -> list[Reading]:
-        """Return one reading per probe, in order."""
+        """Return one reading per probe, in order. A reading depends on its own probe alone."""
         ...
 
     def describe(self, content: bytes) -> list[Mapping[str, Any]]:
@@ -124,5 +143,12 @@ class MemoryFormat(Protocol):
         ...
 
     def coverage(
-        self, content: bytes, history: History, probes: Sequence[Probe]
-    ) -> list[ProbeCoverage]: ...
+        self,
+        content: bytes,
+        history: History,
+        probes: Sequence[Probe],
+        *,
+        code_pattern: str = DEFAULT_CODE_PATTERN,
+    ) -> list[ProbeCoverage]:
+        """Follow each probe's evidence into the store. See `stores.formats.coverage`."""
+        ...

@@ -1,0 +1,74 @@
+"""Text from outside is data: it is put between delimiters that it cannot imitate."""
+
+import re
+from collections.abc import Iterable
+
+from stores.workload.types import Event
+
+# A tag of ours, an end-of-turn mark of a chat template, HTML: whatever looks like one loses its
+# brackets. An engine would otherwise take "<|im_end|>" in an event's text for the end of the turn.
+_TAG_LIKE = re.compile(r"<(/?\|?[A-Za-z_/!|][^<>\n]{0,80})>")
+_BARE_SPECIAL = re.compile(r"<\||\|>")
+_INST = re.compile(r"\[(/?(?:INST|SYS|AVAILABLE_TOOLS|TOOL_CALLS))\]", re.IGNORECASE)
+_ISO_MINUTE = re.compile(r"(?P<day>\d{4}-\d\d-\d\d)T(?P<time>\d\d:\d\d)(?::\d\d)?Z?")
+_BREAKS = re.compile(r"[ \t]*[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+[ \t]*")
+_UNSEEN = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+
+
+def neutral(text: str) -> str:
+    """Return the text with nothing left in it that looks like a delimiter or a control token."""
+    text = _UNSEEN.sub("", text)
+    # Twice: taking the brackets off an inner tag can leave an outer one behind.
+    for _ in range(2):
+        text = _TAG_LIKE.sub(r"‹\1›", text)
+    text = _BARE_SPECIAL.sub(lambda match: "‹|" if match.group() == "<|" else "|›", text)
+    return _INST.sub(r"(\1)", text)
+
+
+def one_line(text: str) -> str:
+    """Return the neutral text without line breaks, so that it cannot pose as another line."""
+    return _BREAKS.sub(" ", neutral(text)).strip()
+
+
+def fenced(tag: str, body: str) -> str:
+    """Put a neutral body between `<tag>` and `</tag>`, each on a line of its own."""
+    return f"<{tag}>\n{body}\n</{tag}>\n"
+
+
+def event_line(event: Event, *, dated: bool = True) -> str:
+    """Return an event as one line: order, time, actor, text. `dated=False` leaves the day out."""
+    at = one_line(event.at) if dated else clock(event.at)
+    head = " ".join(part for part in (at, one_line(event.actor)) if part)
+    return (
+        f"[{event.seq}] {head}: {one_line(event.text)}"
+        if head
+        else (f"[{event.seq}] {one_line(event.text)}")
+    )
+
+
+def event_lines(events: Iterable[Event]) -> str:
+    """Return events as lines, in their order; a day is written once, on a line above its events.
+
+    Small models read one token per digit, so that a full date on every line would be a third of
+    a transcript.
+    """
+    return "\n".join(under_days((event.at, event_line(event, dated=False)) for event in events))
+
+
+def under_days(timed_lines: Iterable[tuple[str, str]]) -> list[str]:
+    """Put a line `On <day>:` above the first of each run of lines with the same ISO day."""
+    lines: list[str] = []
+    today = None
+    for at, line in timed_lines:
+        iso = _ISO_MINUTE.fullmatch(at)
+        if iso and iso["day"] != today:
+            today = iso["day"]
+            lines.append(f"On {today}:")
+        lines.append(line)
+    return lines
+
+
+def clock(at: str) -> str:
+    """Return the time of day of an ISO time, or the whole text where it is none."""
+    iso = _ISO_MINUTE.fullmatch(at)
+    return iso["time"] if iso else one_line(at)
