@@ -111,6 +111,8 @@ class MemoryFormat(Protocol):
     name: str
     needs_writer: bool
     needs_embedder: bool
+    # Names the schema that its content is constrained to; '' where there is none.
+    schema_version: str
 
     def why_not_applicable(self, history: History) -> str:
         """Return the reason why this history cannot be kept in this format, or ''."""

@@ -20,7 +20,6 @@ event's subject, by its name or by another name that the history itself gives it
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from stores.formats.base import ProbeCoverage, SpanCoverage
 from stores.formats.codes import DEFAULT_CODE_PATTERN, find_codes, fold
@@ -151,39 +150,3 @@ def _cover_text(lines: Sequence[_Line], events: Mapping[str, Event], probe: Prob
         holders[0], probe.answer, "kept" if line else "missing", None, line.key if line else ""
     )
     return ProbeCoverage(probe.key, (state,))
-
-
-def coverage_summary(coverage: Sequence[ProbeCoverage]) -> dict[str, Any]:
-    """Return the coverage of a store as it is kept beside it.
-
-    A span that several probes require counts once. `probes` counts the probes whose coverage is
-    defined; `undefined` gives the reason for each of the others.
-    """
-    spans = {(span.event, span.span): span for probe in coverage for span in probe.spans}
-    defined = [probe for probe in coverage if probe.spans]
-    entity_known = [span for span in spans.values() if span.with_entity is not None]
-    return {
-        "spans_required": len(spans),
-        "spans_kept": sum(span.state == "kept" for span in spans.values()),
-        "spans_changed": sum(span.state == "changed" for span in spans.values()),
-        "spans_entity_known": len(entity_known),
-        "spans_with_entity": sum(bool(span.with_entity) for span in entity_known),
-        "probes": len(defined),
-        "probes_whole": sum(probe.whole for probe in defined),
-        "by_probe": {
-            probe.probe: [
-                {
-                    "event": span.event,
-                    "span": span.span,
-                    "state": span.state,
-                    "with_entity": span.with_entity,
-                    "found_in": span.found_in,
-                }
-                for span in probe.spans
-            ]
-            for probe in coverage
-        },
-        "undefined": {
-            probe.probe: probe.undefined_because for probe in coverage if not probe.spans
-        },
-    }

@@ -58,10 +58,13 @@ def claims_schema(events: Sequence[Event]) -> dict[str, Any]:
     }
 
 
-def schema_version() -> str:
+def _schema_version() -> str:
     """Return the schema's name: its number, and a hash over everything that it fixes."""
     digest = hashlib.sha256(canonical_json(claims_schema([Event("", 1, "")]))).hexdigest()
     return f"claims-1-{digest[:12]}"
+
+
+SCHEMA_VERSION = _schema_version()
 
 
 def parse_claims(text: str, events: Sequence[Event]) -> tuple[list[dict[str, Any]], str]:

@@ -11,10 +11,10 @@ from stores.formats.coverage import Item, cover
 from stores.formats.fence import clock, one_line, under_days
 from stores.formats.kg_claims import (
     CLAIM_PREDICATES,
+    SCHEMA_VERSION,
     Claim,
     claims_schema,
     parse_claims,
-    schema_version,
 )
 from stores.formats.kg_graph import walk
 from stores.formats.prompts import DEFAULT_VERSION, load_prompt
@@ -30,6 +30,7 @@ class KgFixed:
     name = "kg_fixed"
     needs_writer = True
     needs_embedder = False
+    schema_version = SCHEMA_VERSION
 
     def why_not_applicable(self, history: History) -> str:
         """The schema comes from event fields, so that a history must have them."""
@@ -77,7 +78,7 @@ class KgFixed:
             content=canonical_json({"format": self.name, "claims": claims}),
             prompt_version=prompt.version,
             prompt_sha256=prompt.sha256,
-            schema_version=schema_version(),
+            schema_version=self.schema_version,
             notices=tuple(notices),
         )
 

@@ -20,6 +20,7 @@ class LcRaw:
     name = "lc_raw"
     needs_writer = False
     needs_embedder = False
+    schema_version = ""
 
     def why_not_applicable(self, history: History) -> str:  # noqa: ARG002
         """Every history has a transcript."""

@@ -23,6 +23,7 @@ class Notes:
     name = "notes"
     needs_writer = True
     needs_embedder = False
+    schema_version = ""
 
     def why_not_applicable(self, history: History) -> str:  # noqa: ARG002
         """Notes can be taken of anything."""

@@ -22,6 +22,7 @@ class Rag:
     name = "rag"
     needs_writer = False
     needs_embedder = True
+    schema_version = ""
 
     def why_not_applicable(self, history: History) -> str:  # noqa: ARG002
         """Every text can be embedded."""
