@@ -1,0 +1,216 @@
+"""Launch a study: lock its plan and write down all of its work, or nothing at all."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from celery import current_app
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from experiments.models import Evaluation, Job, Run, StoreBuild, Study
+from experiments.plan.expand import expand
+from experiments.plan.plan import differences, parse_plan, plan_sha256, plan_value
+from experiments.plan.schema import StudyPlan
+from experiments.plan.specs import EvaluationSpec, Expansion, StoreSpec
+from experiments.preflight import preflight as check_plan
+from experiments.preflight import refusal
+from experiments.services.study_histories import StudyHistories, find_histories, keep_histories
+from experiments.services.surroundings import here
+from experiments.surroundings import Check, Surroundings
+from memport_site.accounts.models import AuditEntry, User, Workspace
+from stores.errors import InvalidInputError
+from stores.formats.formats import FORMATS
+from stores.models import History
+
+# Wakes the worker of this process or, through a broker, of a cluster. One that is not reached
+# looks into the database by itself within a second.
+WAKE_TASK = "experiments.dispatch"
+ROWS_OF_AN_INSERT = 500
+
+
+class RefusedAtPreflightError(InvalidInputError):
+    """A plan that does not fit what is here; `checks` holds every check, passed or not."""
+
+    def __init__(self, checks: Sequence[Check], *, key: str) -> None:
+        self.checks = tuple(checks)
+        super().__init__(f"refused at preflight: {refusal(checks)}", where=f"study {key!r}")
+
+
+def check_study(
+    *, plan: StudyPlan, workspace: Workspace, surroundings: Surroundings | None = None
+) -> list[Check]:
+    """Run every preflight check of a plan; writes nothing.
+
+    Raises
+    ------
+    InvalidInputError
+        The plan names histories that do not exist, or has nothing to do.
+    """
+    found = find_histories(plan=plan, workspace=workspace)
+    expansions = expand(plan, found.values)
+    return _checked(plan, found, expansions, surroundings)
+
+
+def launch_study(
+    *,
+    plan: StudyPlan,
+    workspace: Workspace,
+    user: User | None,
+    preflight: bool = True,
+    surroundings: Surroundings | None = None,
+) -> Study:
+    """Lock a plan and queue its work; return the study.
+
+    Launching a plan again returns the study that it made the first time, so that work goes on
+    where it stopped. Histories of a preset are generated where they do not exist.
+
+    Parameters
+    ----------
+    preflight
+        False leaves the checks out; the run then says that none were made.
+    surroundings
+        The machine that the plan is checked against; by default this process's own.
+
+    Raises
+    ------
+    InvalidInputError
+        The study's key is taken by another plan (says what differs), a history is missing, or a
+        preflight check failed (`RefusedAtPreflightError`). Nothing has been written then.
+    """
+    if (existing := find_launched(plan=plan, workspace=workspace)) is not None:
+        return existing
+    found = find_histories(plan=plan, workspace=workspace)
+    expansions = expand(plan, found.values)
+    checks = _checked(plan, found, expansions, surroundings) if preflight else []
+    if refusal(checks):
+        raise RefusedAtPreflightError(checks, key=plan.key)
+    try:
+        with transaction.atomic():
+            return _write(plan, workspace, user, found, expansions, checks)
+    except IntegrityError:
+        # Somebody launched under the same key a moment ago: the same plan, or a refusal.
+        if (existing := find_launched(plan=plan, workspace=workspace)) is not None:
+            return existing
+        raise
+
+
+def find_launched(*, plan: StudyPlan, workspace: Workspace) -> Study | None:
+    """Return the study that this very plan was launched as, or None.
+
+    Raises InvalidInputError where the key belongs to another study, and says what differs.
+    """
+    study = Study.objects.filter(workspace=workspace, key=plan.key).first()
+    if study is None:
+        return None
+    hint = "Choose another key for the new study"
+    if study.source != Study.Source.RUN:
+        what = "this key belongs to a study from an answers table"
+        raise InvalidInputError(what, where=f"study {plan.key!r}", hint=hint)
+    locked = parse_plan(study.plan, source=f"study {plan.key!r}")
+    if plan_sha256(locked) == plan_sha256(plan):
+        return study
+    changed = "; ".join(differences(plan_value(locked), plan_value(plan)))
+    raise InvalidInputError(
+        f"this key is locked to another plan ({changed})", where=f"study {plan.key!r}", hint=hint
+    )
+
+
+def _checked(
+    plan: StudyPlan,
+    found: StudyHistories,
+    expansions: Mapping[str, Expansion],
+    surroundings: Surroundings | None,
+) -> list[Check]:
+    return check_plan(
+        plan,
+        found.values,
+        expansions,
+        surroundings=surroundings or here(plan),
+        formats=FORMATS,
+    )
+
+
+def _write(
+    plan: StudyPlan,
+    workspace: Workspace,
+    user: User | None,
+    found: StudyHistories,
+    expansions: Mapping[str, Expansion],
+    checks: Sequence[Check],
+) -> Study:
+    histories = keep_histories(found, plan=plan, workspace=workspace, user=user)
+    study = Study.objects.create(
+        workspace=workspace,
+        key=plan.key,
+        title=plan.title,
+        plan=plan_value(plan),
+        plan_sha256=plan_sha256(plan),
+        locked_at=timezone.now(),
+        created_by=user,
+    )
+    for test, expansion in expansions.items():
+        run = Run.objects.create(
+            study=study,
+            test=test,
+            preflight=[asdict(check) for check in checks],
+            left_out=[asdict(left) for left in expansion.left_out],
+        )
+        _write_work(run, expansion, histories)
+    AuditEntry.objects.create(
+        workspace=workspace,
+        user=user,
+        action="study.launch",
+        subject=plan.key,
+        detail={"plan_sha256": study.plan_sha256},
+    )
+    transaction.on_commit(wake_workers)
+    return study
+
+
+def _write_work(run: Run, expansion: Expansion, histories: Mapping[str, History]) -> None:
+    """Insert the builds and evaluations of a run, in the order of work."""
+    builds = StoreBuild.objects.bulk_create(
+        [
+            _build(run, position, spec, histories[spec.history])
+            for position, spec in enumerate(expansion.stores)
+        ],
+        batch_size=ROWS_OF_AN_INSERT,
+    )
+    by_key = {build.store_key: build for build in builds}
+    Evaluation.objects.bulk_create(
+        [
+            _evaluation(run, position, spec, histories[spec.history], by_key.get(spec.store_key))
+            for position, spec in enumerate(expansion.evaluations)
+        ],
+        batch_size=ROWS_OF_AN_INSERT,
+    )
+
+
+def _build(run: Run, position: int, spec: StoreSpec, history: History) -> StoreBuild:
+    return StoreBuild(
+        run=run,
+        position=position,
+        state=Job.State.READY,
+        store_key=spec.key,
+        history=history,
+        format=spec.format,
+        writer=spec.writer,
+        embedder=spec.embedder,
+    )
+
+
+def _evaluation(
+    run: Run, position: int, spec: EvaluationSpec, history: History, build: StoreBuild | None
+) -> Evaluation:
+    values: dict[str, Any] = asdict(spec)
+    del values["history"], values["store_key"]
+    state = Job.State.READY if build is None else Job.State.WAITING
+    return Evaluation(
+        run=run, position=position, state=state, history=history, build=build, **values
+    )
+
+
+def wake_workers() -> None:
+    """Tell workers that there is work; nothing is lost where nobody hears it."""
+    current_app.send_task(WAKE_TASK)
