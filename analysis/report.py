@@ -1,0 +1,182 @@
+"""The report of a study: one JSON-ready document for the page, the command line and the export."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from importlib import metadata
+from typing import Any
+
+import pandas as pd
+
+from analysis import writer_swap
+from analysis.observations import csv_bytes, from_study, to_cube
+from analysis.settings import Settings
+from analysis.stats.cells import Cube
+from analysis.stats.gates import Coverage, Gate, all_gates, summary
+from analysis.stats.noise import noise_floor_pp
+from experiments.models import Attempt, Evaluation, Run, Study
+from stores.models import Store
+
+SCHEMA = "memport/report/1"
+LIBRARIES = ("numpy", "scipy", "pandas", "memport")
+HEADLINE_RULE = "the first complete attempt of every evaluation"
+
+
+def study_report(study: Study) -> dict[str, Any]:
+    """Return everything that is reported about a study, JSON-ready.
+
+    Figures are `{value, status, reason}`; estimates carry `low`, `high`, `n_histories`, the
+    histories left out, and one value per history. `docs/report.md` describes every part.
+    """
+    settings = Settings.of_document(study.plan)
+    frame = from_study(study)
+    document = {
+        "schema": SCHEMA,
+        "study": _study(study, settings),
+        "settings": settings.as_json(),
+        "software": software(),
+        "data": _data(study, frame),
+        "coverage": coverage_table(_coverage(study)),
+        "costs": _costs(study),
+    }
+    if frame.empty:
+        return document | {"directions": [], "notices": ["there are no answers yet"]}
+    return document | answers_report(
+        to_cube(frame),
+        settings,
+        coverage=_coverage(study),
+        unfinished=_unfinished(study),
+        beside=tuple(_labels(study, settings)),
+    )
+
+
+def answers_report(
+    cube: Cube,
+    settings: Settings,
+    *,
+    coverage: Sequence[Coverage] = (),
+    unfinished: str = "",
+    beside: tuple[str, ...] = (),
+) -> dict[str, Any]:
+    """Return what the answers alone say: gates, noise floor, directions."""
+    noise = noise_floor_pp(cube)
+    gates = all_gates(
+        cube,
+        chance=settings.chance,
+        noise_floor=(noise.value or 0.0) / 100,
+        coverage=coverage,
+    )
+    around = writer_swap.Circumstances(gates, noise, unfinished, beside)
+    return {
+        "noise_floor_pp": noise.as_json(),
+        "gates": gates_table(gates, settings),
+        "directions": writer_swap.section(cube, settings, around),
+    }
+
+
+def gates_table(gates: Sequence[Gate], settings: Settings) -> dict[str, Any]:
+    """Return every gate, one status per gate, and one for all of them."""
+    states = summary(gates)
+    overall = next(
+        (state for state in ("failed", "not measured") if state in states.values()), "passed"
+    )
+    return {
+        "status": overall,
+        "consequence": settings.gates,
+        "by_gate": dict(states),
+        "each": [gate.as_json() for gate in gates],
+    }
+
+
+def software() -> dict[str, str]:
+    """Versions of what computed the numbers."""
+    versions = {}
+    for name in LIBRARIES:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            versions[name] = "not installed"
+    return versions
+
+
+def coverage_table(stores: Sequence[Coverage]) -> list[dict[str, Any]]:
+    """Return kept and required evidence spans per format and writer, pooled over histories."""
+    rows = []
+    for name, writer in sorted({(store.format, store.writer) for store in stores}):
+        own = [store for store in stores if (store.format, store.writer) == (name, writer)]
+        required, kept = sum(s.required for s in own), sum(s.kept for s in own)
+        rows.append(
+            {
+                "format": name,
+                "writer": writer,
+                "stores": len(own),
+                "spans_required": required,
+                "spans_kept": kept,
+                "share": kept / required if required else None,
+                "status": "ok" if required else "undefined",
+                "reason": "" if required else "no evidence span can be looked for",
+            }
+        )
+    return rows
+
+
+def _study(study: Study, settings: Settings) -> dict[str, Any]:
+    return {
+        "key": study.key,
+        "title": study.title,
+        "source": study.source,
+        "simulated": study.simulated,
+        "scripted": list(settings.scripted),
+        "labels": _labels(study, settings),
+        "plan_sha256": study.plan_sha256,
+    }
+
+
+def _labels(study: Study, settings: Settings) -> list[str]:
+    labels = []
+    if study.simulated:
+        labels.append("simulated: no model gave these answers")
+    if settings.scripted:
+        labels.append(f"scripted: {', '.join(settings.scripted)} is no model, its answers are made")
+    return labels
+
+
+def _data(study: Study, frame: pd.DataFrame) -> dict[str, Any]:
+    evaluations = Evaluation.objects.filter(run__study=study)
+    complete = evaluations.filter(attempts__state=Attempt.State.COMPLETE).distinct()
+    return {
+        "answers_sha256": hashlib.sha256(csv_bytes(frame)).hexdigest(),
+        "headline_rule": HEADLINE_RULE,
+        "answers": len(frame),
+        "unscored": int(frame["correct"].isna().sum()),
+        "histories": sorted(str(name) for name in frame["history"].unique()),
+        "evaluations": {"complete": complete.count(), "all": evaluations.count()},
+    }
+
+
+def _unfinished(study: Study) -> str:
+    ended = (Run.State.COMPLETE, Run.State.INCOMPLETE)
+    open_runs = study.runs.exclude(state__in=ended).count()
+    if not open_runs:
+        return ""
+    evaluations = Evaluation.objects.filter(run__study=study)
+    complete = evaluations.filter(state=Evaluation.State.COMPLETE).count()
+    return (
+        f"the study is not finished: {complete} of {evaluations.count()} evaluations are complete"
+    )
+
+
+def _coverage(study: Study) -> list[Coverage]:
+    stores = Store.objects.filter(builds__run__study=study, parent=None).distinct()
+    rows = stores.values_list("history__key", "format", "writer", "coverage")
+    return [
+        Coverage(history, name, writer, found.get("spans_required", 0), found.get("spans_kept", 0))
+        for history, name, writer, found in rows
+        if found
+    ]
+
+
+def _costs(study: Study) -> Mapping[str, Any] | list[Any] | None:
+    from experiments import selectors
+
+    costs = getattr(selectors, "costs", None)
+    return None if costs is None else [costs(run) for run in study.runs.all()]

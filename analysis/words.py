@@ -1,0 +1,112 @@
+"""Verdicts in the words of people who must decide."""
+
+from analysis.stats.swap import Swap
+from analysis.stats.verdicts import Verdict
+
+HEADINGS = {
+    "safe": "Safe",
+    "loses": "Loses",
+    "worse": "Worse, perhaps within the margin",
+    "undecided": "Undecided",
+    "too_few_histories": "Too few histories",
+    "withheld": "No verdict",
+    "not_affected": "Not affected",
+}
+FORMAT_NAMES = {
+    "lc_raw": "the raw transcript",
+    "rag": "retrieval (RAG)",
+    "notes": "notes",
+    "kg_fixed": "the knowledge graph",
+}
+
+
+def points(value: float | None) -> str:
+    """A signed number of percentage points.
+
+    Examples
+    --------
+    >>> points(-13.28), points(0.04), points(-0.04)
+    ('−13.3', '0.0', '0.0')
+    """
+    if value is None:
+        return "undefined"
+    rounded = round(value, 1)
+    return "0.0" if rounded == 0 else f"{rounded:+.1f}".replace("-", "−")
+
+
+def format_name(name: str) -> str:
+    """What people call a format."""
+    return FORMAT_NAMES.get(name, name)
+
+
+def heading(verdict: Verdict) -> str:
+    """The verdict in two or three words."""
+    if verdict.outcome == "safe" and verdict.gain:
+        return "Safe, and gains"
+    return HEADINGS[verdict.outcome]
+
+
+def service_words(swap: Swap) -> str:
+    """What the users of the service feel, in a sentence."""
+    change = swap.service_change_pp
+    if change.value is None:
+        return f"Service change: undefined, because {change.figure.reason}."
+    span = ""
+    if change.low is not None and change.high is not None:
+        span = f" (95 % interval {points(change.low)} to {points(change.high)})"
+    return f"Users see {points(change.value)} pp on the day of the switch{span}."
+
+
+def sentence(swap: Swap, verdict: Verdict, *, margin_pp: float) -> str:
+    """The verdict in one plain sentence.
+
+    A number is a swap delta in percentage points: negative is a loss against the store that the
+    new model would have written itself.
+    """
+    name = format_name(swap.format.name)
+    if verdict.outcome == "not_affected":
+        return f"Not affected by a writer swap: nobody writes {name}; only the reader changes."
+    if verdict.outcome == "withheld":
+        return f"No verdict: {verdict.reason}."
+    seen = _seen(swap, verdict)
+    about = f"{swap.new} on {swap.old}'s {_short(swap.format.name)}"
+    if verdict.outcome == "safe":
+        if verdict.gain:
+            return f"Safe to switch: {about} gains {seen}."
+        return f"Safe to switch: {about} loses less than {margin_pp:g} points ({seen})."
+    if verdict.outcome == "loses":
+        return f"Loses: {about} loses more than {margin_pp:g} points ({seen})."
+    if verdict.outcome == "worse":
+        return f"Worse, perhaps within the margin of {margin_pp:g} points: {about} {seen}."
+    if verdict.outcome == "too_few_histories":
+        return f"Too few histories: {_direction(swap)}, nothing decided. {verdict.reason}."
+    return f"Undecided: {seen}; {_needed(swap, verdict)}."
+
+
+def _short(name: str) -> str:
+    return {"kg_fixed": "knowledge graph"}.get(name, name)
+
+
+def _seen(swap: Swap, verdict: Verdict) -> str:
+    ends = f"{points(verdict.interval.low)} to {points(verdict.interval.high)}"
+    n = swap.swap_delta_pp.n_histories
+    gain = " (a gain)" if verdict.gain and verdict.outcome != "safe" else ""
+    return f"{points(swap.swap_delta_pp.value)} pp, 95 % interval {ends}, {n} histories{gain}"
+
+
+def _direction(swap: Swap) -> str:
+    delta = swap.swap_delta_pp
+    if delta.value is None:
+        return f"no swap delta ({delta.figure.reason})"
+    word = "a loss" if delta.value < 0 else "a gain" if delta.value > 0 else "no change"
+    return f"{word} was seen ({points(delta.value)} pp, {delta.n_histories} histories)"
+
+
+def _needed(swap: Swap, verdict: Verdict) -> str:
+    if verdict.reason:
+        return verdict.reason
+    needed = verdict.histories_to_decide
+    if needed.value is None:
+        return f"how many histories would decide cannot be named: {needed.reason}"
+    n = swap.swap_delta_pp.n_histories
+    return f"{n} histories were measured, about {needed.value:,.0f} would decide at this spread"

@@ -1,0 +1,146 @@
+"""The writer-swap section of a report: every direction and format with its verdict."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from analysis import words
+from analysis.settings import Settings
+from analysis.stats.cells import Cube
+from analysis.stats.figures import Estimate, Figure, Interval
+from analysis.stats.gates import Gate
+from analysis.stats.inference import LEVEL
+from analysis.stats.swap import Swap, directions_of, formats_of, masks_by, writer_swap
+from analysis.stats.verdicts import Verdict, judge
+
+NO_INTERVAL = Interval(None, None, LEVEL, "none", "nobody writes this store")
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What surrounds the numbers of a study.
+
+    Attributes
+    ----------
+    gates
+        Every gate, measured or not.
+    noise
+        The noise floor, pp.
+    unfinished
+        Why there can be no verdict yet; empty once the runs have ended.
+    beside
+        What must stand beside every verdict.
+    """
+
+    gates: Sequence[Gate]
+    noise: Estimate
+    unfinished: str = ""
+    beside: tuple[str, ...] = ()
+
+
+def section(cube: Cube, settings: Settings, circumstances: Circumstances) -> list[dict[str, Any]]:
+    """Return one entry per direction, each with one per format."""
+    seen = directions_of(cube)
+    directions = [pair for pair in settings.directions if pair in seen] or seen
+    return [
+        {
+            "old": old,
+            "new": new,
+            "formats": [
+                _format(cube, form, old, new, settings, circumstances) for form in formats_of(cube)
+            ],
+        }
+        for old, new in directions
+    ]
+
+
+def _format(
+    cube: Cube, form: Any, old: str, new: str, settings: Settings, around: Circumstances
+) -> dict[str, Any]:
+    swap = writer_swap(
+        cube, form, old=old, new=new, chance=settings.chance, planned=settings.planned
+    )
+    verdict = _verdict(swap, settings, around)
+
+    def breakdown(names: Any) -> list[dict[str, Any]]:
+        return [
+            {
+                "name": name,
+                "probes": int(mask.sum()),
+                **_part(cube, form, old, new, settings, mask),
+            }
+            for name, mask in masks_by(names)
+        ]
+
+    return {
+        "format": form.name,
+        "format_name": words.format_name(form.name),
+        "embedder": form.embedder,
+        "written": form.written,
+        **swap.figures(),
+        "verdict": {
+            **verdict.as_json(),
+            "heading": words.heading(verdict),
+            "sentence": words.sentence(swap, verdict, margin_pp=settings.margin_pp),
+            "service_sentence": words.service_words(swap),
+            "margin_pp": settings.margin_pp,
+        },
+        "by_kind": breakdown(cube.kinds),
+        "by_memory_class": breakdown(cube.memory_classes),
+    }
+
+
+def _part(
+    cube: Cube, form: Any, old: str, new: str, settings: Settings, mask: Any
+) -> dict[str, Any]:
+    part = writer_swap(
+        cube, form, old=old, new=new, chance=settings.chance, mask=mask, keep_values=False
+    ).figures()
+    return {name: part[name] for name in ("before", "own", "inherited", "swap_delta_pp")}
+
+
+def _verdict(swap: Swap, settings: Settings, around: Circumstances) -> Verdict:
+    concerned = [
+        gate
+        for gate in around.gates
+        if gate.concerns(
+            format_name=swap.format.name,
+            reader=swap.new,
+            writers=frozenset({swap.old, swap.new}) if swap.format.written else frozenset(),
+        )
+    ]
+    failed = [gate for gate in concerned if gate.status == "failed"]
+    unmeasured = sorted({gate.name for gate in concerned if gate.status == "not measured"})
+    beside = list(around.beside)
+    if failed:
+        beside += [gate.sentence() for gate in failed]
+    if unmeasured:
+        beside.append(f"gates not measured: {', '.join(unmeasured)}")
+    beside.append(_noise_words(around.noise))
+    if not swap.format.written:
+        none = Figure.undefined("a writer swap does not affect it")
+        return Verdict("not_affected", NO_INTERVAL, False, none, "", tuple(beside))
+    return judge(
+        swap.swap_delta_pp,
+        margin_pp=settings.margin_pp,
+        discordant=swap.discordant,
+        noise_floor_pp=around.noise.figure,
+        withheld_because=_withheld(swap, settings, around, failed),
+        beside=tuple(beside),
+    )
+
+
+def _withheld(swap: Swap, settings: Settings, around: Circumstances, failed: list[Gate]) -> str:
+    if around.unfinished:
+        return around.unfinished
+    if swap.unscored:
+        return f"{swap.unscored} answers were never scored"
+    if failed and settings.gates != "mark":
+        return "; ".join(gate.sentence() for gate in failed)
+    return ""
+
+
+def _noise_words(noise: Estimate) -> str:
+    if noise.value is None:
+        return "noise floor not measured"
+    return f"noise floor {noise.value:.2f} pp, from live repeats"
