@@ -50,12 +50,16 @@ class ChatReply:
 
 @dataclass(frozen=True, slots=True)
 class ModelIdentity:
-    """What exactly answers: catalogue key, revision, and a fingerprint of the file or endpoint."""
+    """What exactly answers: catalogue key, revision, and a fingerprint of the file or endpoint.
+
+    `engine_version` names the engine's build and those settings that can change an answer.
+    """
 
     key: str
     engine: str
     revision: str
     fingerprint: str
+    engine_version: str = ""
 
 
 class ChatModel(Protocol):
