@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from experiments.plan.budgets import write_budget
 from experiments.plan.schema import Embedder, Model, StudyPlan
-from experiments.surroundings import Check, Surroundings
+from experiments.surroundings import Check, ModelElsewhere, Surroundings
 from stores.errors import InvalidInputError
 from stores.formats.base import MemoryFormat
 from stores.formats.reading import required_tokens
@@ -13,6 +13,8 @@ from stores.workload.types import History
 
 # Only the longest transcripts are encoded: the order by characters is nearly that by tokens.
 ENCODED_HISTORIES = 3
+# A text that would not fit even at this many bytes a token is refused without being encoded.
+LONGEST_TOKEN_BYTES = 16
 FIXED_TEXT = "Anna Berg moved the pump to QX-4821 on 3 May; say it in one word."
 
 
@@ -31,7 +33,7 @@ def check_model(
             found = f"revision {identity.revision or 'unknown'}, {identity.fingerprint}"
             checks = [
                 Check("model", expected, found, True, model.key),
-                _tokenizer(chat, model.key),
+                *_tokenizer(chat, model.key),
                 _context(plan, chat, model.key),
                 *_room(plan, chat, model.key, histories, formats),
             ]
@@ -42,11 +44,11 @@ def check_model(
         return [Check("model", expected, str(error).rstrip("."), False, model.key)]
 
 
-def _tokenizer(chat: ChatModel, key: str) -> Check:
-    tokens = chat.count_tokens(FIXED_TEXT)
-    return Check(
-        "tokenizer", "counts a fixed text", f"{tokens} tokens", 5 <= tokens <= len(FIXED_TEXT), key
-    )
+def _tokenizer(chat: ChatModel, key: str) -> list[Check]:
+    if isinstance(chat, ModelElsewhere):
+        return []
+    tokens, most = chat.count_tokens(FIXED_TEXT), len(FIXED_TEXT)
+    return [Check("tokenizer", "counts a fixed text", f"{tokens} tokens", 5 <= tokens <= most, key)]
 
 
 def _context(plan: StudyPlan, chat: ChatModel, key: str) -> Check:
@@ -74,24 +76,38 @@ def _room(
     if "lc_raw" in plan.formats:
         needs = {h.key: _transcript_tokens(plan, chat, h, formats["lc_raw"]) for h in longest}
         what = f"its transcript with a question and {budgets.reader_output_tokens} tokens of answer"
-        checks.append(_fits(plan, key, "longest history", needs, what))
+        checks.append(_fits(plan, chat, key, "longest history", needs, what))
     if any(formats[name].needs_writer for name in plan.formats):
         needs = {h.key: _window_tokens(plan, chat, h) for h in histories}
         what = f"one window of events and {budgets.writer_output_tokens} tokens of writing"
-        checks.append(_fits(plan, key, "longest window", needs, what))
+        checks.append(_fits(plan, chat, key, "longest window", needs, what))
     return checks
 
 
-def _fits(plan: StudyPlan, key: str, name: str, needs: Mapping[str, int], what: str) -> Check:
+def _fits(
+    plan: StudyPlan, chat: ChatModel, key: str, name: str, needs: Mapping[str, int], what: str
+) -> Check:
+    """Whether the longest prompt fits; where it cannot be encoded here, whether it could."""
     history = max(needs, key=lambda history: needs[history])
-    context, unused = plan.budgets.context_tokens, plan.budgets.unused_tokens
+    context, unused, tokens = (
+        plan.budgets.context_tokens,
+        plan.budgets.unused_tokens,
+        needs[history],
+    )
+    room, found = context - unused, f"{tokens:,} tokens"
+    if isinstance(chat, ModelElsewhere):
+        fewest = tokens // LONGEST_TOKEN_BYTES
+        found = f"at most {tokens:,} tokens" if tokens <= room else f"more than {fewest:,} tokens"
+        if fewest <= room < tokens:
+            found += ", not encoded here: every prompt is counted before it is asked"
+        tokens = fewest
     return Check(
         name,
-        f"at most {context - unused:,} tokens (context {context:,}, unused {unused:,})",
-        f"{needs[history]:,} tokens in {history!r}: {what}",
-        needs[history] <= context - unused,
+        f"at most {room:,} tokens (context {context:,}, unused {unused:,})",
+        f"{found} in {history!r}: {what}",
+        tokens <= room,
         key,
-        "" if needs[history] <= context - unused else "raise budgets.context_tokens",
+        "" if tokens <= room else "raise budgets.context_tokens",
     )
 
 
@@ -137,19 +153,17 @@ def check_embedder(embedder: Embedder, surroundings: Surroundings) -> list[Check
     expected = embedder.model or embedder.catalogue or embedder.engine
     try:
         opened = surroundings.embedder(embedder)
+        if opened is None:
+            found = "its files are what they should be; another process loads them"
+            return [Check("embedder", expected, found, True, embedder.key)]
         generation = opened.generation
         vectors = opened.embed_passages([FIXED_TEXT])
     except (EngineError, InvalidInputError) as error:
         return [Check("embedder", expected, str(error).rstrip("."), False, embedder.key)]
     found = f"revision {generation.revision or 'unknown'}, {generation.fingerprint}"
     size = vectors.shape[1] if vectors.ndim == 2 else 0
+    ok = size == generation.dimension
     return [
         Check("embedder", expected, found, True, embedder.key),
-        Check(
-            "vector size",
-            f"{generation.dimension} numbers",
-            f"{size} numbers",
-            size == generation.dimension,
-            embedder.key,
-        ),
+        Check("vector size", f"{generation.dimension}", f"{size}", ok, embedder.key),
     ]

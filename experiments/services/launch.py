@@ -1,6 +1,7 @@
 """Launch a study: lock its plan and write down all of its work, or nothing at all."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from typing import Any
 
@@ -16,7 +17,7 @@ from experiments.plan.specs import EvaluationSpec, Expansion, StoreSpec
 from experiments.preflight import preflight as check_plan
 from experiments.preflight import refusal
 from experiments.services.study_histories import StudyHistories, find_histories, keep_histories
-from experiments.services.surroundings import here
+from experiments.services.surroundings import surroundings_of
 from experiments.surroundings import Check, Surroundings
 from memport_site.accounts.models import AuditEntry, User, Workspace
 from stores.errors import InvalidInputError
@@ -122,13 +123,9 @@ def _checked(
     expansions: Mapping[str, Expansion],
     surroundings: Surroundings | None,
 ) -> list[Check]:
-    return check_plan(
-        plan,
-        found.values,
-        expansions,
-        surroundings=surroundings or here(plan),
-        formats=FORMATS,
-    )
+    around = nullcontext(surroundings) if surroundings is not None else surroundings_of(plan)
+    with around as given:
+        return check_plan(plan, found.values, expansions, surroundings=given, formats=FORMATS)
 
 
 def _write(

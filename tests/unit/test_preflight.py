@@ -1,64 +1,20 @@
 """Every check before a launch says what was expected and what was found."""
 
-from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from experiments.plan.expand import expand
 from experiments.plan.plan import parse_plan
 from experiments.preflight import preflight, refusal
-from experiments.surroundings import Check, Surroundings
+from experiments.surroundings import Check, ModelElsewhere
 from stores.formats.formats import FORMATS
-from stores.roles import ChatReply, EmbeddingGeneration, EngineError, ModelIdentity
+from stores.roles import EngineError, ModelIdentity
 from stores.workload.generator import generate
+from tests.unit.engines import FakeChat, FakeEmbedder, around
 from tests.unit.plans import plan_values
 
 HISTORIES = generate("tiny", seed=7)[:2]
-ROOMY = 10**10
-
-
-@dataclass
-class FakeChat:
-    key: str
-    context_tokens: int = 4096
-    served: str = "m"
-    error: str = ""
-    calls: list = field(default_factory=list)
-
-    @property
-    def identity(self):
-        return ModelIdentity(self.key, "fake", "r1", "sha256:abc")
-
-    def count_tokens(self, text):
-        return len(text.split())
-
-    def chat(self, requests):
-        if self.error:
-            raise EngineError(self.error)
-        self.calls += requests
-        return [ChatReply("x", "length", 1, 0, 0, 1, 0.1, self.served)]
-
-
-class FakeEmbedder:
-    def __init__(self, size=3):
-        self.size = size
-        self.generation = EmbeddingGeneration(
-            "vectors", "fake", "r1", "sha256:def", 3, "mean", True, "", "", 256
-        )
-
-    def embed_passages(self, texts):
-        return np.ones((len(texts), self.size), dtype=np.float32)
-
-
-def around(*, chat=FakeChat, embedder=FakeEmbedder, free=ROOMY, environ=None):
-    return Surroundings(
-        chat_model=lambda model: nullcontext(chat(model.key)),
-        embedder=lambda part: embedder(),
-        free_bytes=free,
-        environ=environ or {},
-    )
 
 
 def checks(surroundings=None, **changes) -> list[Check]:
@@ -81,7 +37,7 @@ def test_a_plan_that_fits_passes_and_names_what_was_found():
     assert refusal(found) == ""
     by_name = {(check.name, check.subject): check.found for check in found}
     assert by_name["model", "old"] == "revision r1, sha256:abc"
-    assert by_name["vector size", "vectors"] == "3 numbers"
+    assert by_name["vector size", "vectors"] == "3"
     assert by_name["format", "kg_fixed"] == "applies to 2 of 2 histories"
     assert "tokens in 'tiny-s7-0" in by_name["longest history", "new"]
 
@@ -175,7 +131,7 @@ def test_a_dated_name_of_the_same_hosted_model_is_taken():
 
 def test_an_embedder_with_another_vector_size_than_stated_is_refused():
     (check,) = failed(around(embedder=lambda: FakeEmbedder(size=4)))
-    assert (check.name, check.expected, check.found) == ("vector size", "3 numbers", "4 numbers")
+    assert (check.name, check.expected, check.found) == ("vector size", "3", "4")
 
 
 def test_without_rag_no_embedder_is_opened():
@@ -183,3 +139,28 @@ def test_without_rag_no_embedder_is_opened():
         raise EngineError("must not be opened")
 
     assert failed(around(embedder=broken), formats=["notes"]) == []
+
+
+def elsewhere(key):
+    return ModelElsewhere(ModelIdentity(key, "fake", "r1", "sha256:abc"), 2048)
+
+
+def test_a_model_that_another_process_has_is_not_loaded_and_the_bytes_prove_what_they_can():
+    by_name = {check.name: check for check in checks(around(chat=elsewhere, embedder=lambda: None))}
+    assert "tokenizer" not in by_name
+    assert by_name["longest history"].ok
+    assert by_name["embedder"].found.endswith("another process loads them")
+    budgets = {"context_tokens": 700, "writer_output_tokens": 16}
+    unsure = checks(around(chat=elsewhere), formats=["lc_raw"], budgets=budgets)
+    assert "every prompt is counted before it is asked" in str(unsure)
+    assert refusal(unsure) == ""
+
+
+def test_a_history_far_too_long_is_refused_even_where_it_cannot_be_encoded():
+    event = replace(HISTORIES[0].events[0], text="word " * 20_000)
+    long = [replace(HISTORIES[0], events=(event,))]
+    plan = parse_plan(plan_values(formats=["lc_raw"]))
+    found = preflight(
+        plan, long, expand(plan, long), surroundings=around(chat=elsewhere), formats=FORMATS
+    )
+    assert "found more than 6," in refusal(found)
