@@ -78,6 +78,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "memport_site.accounts.access.access",
             ],
         },
     }
@@ -132,6 +133,10 @@ USE_TZ = True
 STATIC_URL = "static/"
 STATIC_ROOT = env.path("MEMPORT_STATIC_ROOT", BASE_DIR / "staticfiles")
 STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+    "memport_site.staticfiles.PlotlyFinder",
+]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
@@ -154,6 +159,8 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 LEASE_S = env.int("MEMPORT_LEASE_S", 60)
 HEARTBEAT_S = env.int("MEMPORT_HEARTBEAT_S", 5)
+# Local chat models held in memory at once; the jobs of a run are ordered by model.
+LOADED_MODELS = env.int("MEMPORT_LOADED_MODELS", 1)
 
 LOGGING = {
     "version": 1,

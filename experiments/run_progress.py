@@ -1,0 +1,184 @@
+"""How far a run is, what is being done, and how long it will still take."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Q, Sum
+from django.utils import timezone
+
+from experiments.models import Attempt, Evaluation, Job, Run, StoreBuild
+
+# What a job costs depends on its format and on the model that does it.
+Kind = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A run's progress. `left_s` is None until something was measured to estimate it from."""
+
+    state: str
+    builds: dict[str, int]
+    evaluations: dict[str, int]
+    jobs_done: int
+    jobs_total: int
+    answers: int
+    step: str
+    elapsed_s: float | None
+    left_s: float | None
+    errors: tuple[str, ...]
+
+    @property
+    def share(self) -> float:
+        """Share of the jobs that are complete, 0 to 1."""
+        return self.jobs_done / self.jobs_total if self.jobs_total else 0.0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will happen by itself."""
+        ended = (Run.State.COMPLETE, Run.State.INCOMPLETE, Run.State.STOPPED)
+        return self.state in ended
+
+
+def progress(run: Run, *, now: datetime | None = None) -> Progress:
+    """Return a run's progress as of now. Reads the run's row anew."""
+    run = Run.objects.get(pk=run.pk)
+    now = now or timezone.now()
+    builds, evaluations = _counts(run.store_builds), _counts(run.evaluations)
+    end = run.finished_at or now
+    return Progress(
+        state=run.state,
+        builds=builds,
+        evaluations=evaluations,
+        jobs_done=builds[Job.State.COMPLETE] + evaluations[Job.State.COMPLETE],
+        jobs_total=sum(builds.values()) + sum(evaluations.values()),
+        answers=_answers(run),
+        step=current_step(run),
+        elapsed_s=(end - run.started_at).total_seconds() if run.started_at else None,
+        left_s=_left_s(run),
+        errors=_errors(run),
+    )
+
+
+def _counts(jobs: Any) -> dict[str, int]:
+    found = dict(jobs.order_by().values_list("state").annotate(n=Count("pk")))
+    return {state.value: found.get(state.value, 0) for state in Job.State}
+
+
+def _answers(run: Run) -> int:
+    return (
+        run.evaluations.exclude(attempts__state=Attempt.State.ABANDONED)
+        .aggregate(n=Count("attempts__answers"))["n"]
+    )  # fmt: skip
+
+
+def current_step(run: Run) -> str:
+    """Say in words what is being done now."""
+    build = run.store_builds.filter(state=Job.State.RUNNING).select_related("history").first()
+    if build is not None:
+        return _build_step(build)
+    evaluation = run.evaluations.filter(state=Job.State.RUNNING).select_related("history").first()
+    if evaluation is not None:
+        return _evaluation_step(evaluation)
+    if run.state in (Run.State.QUEUED, Run.State.RUNNING):
+        return _waiting_step(run)
+    words = {
+        Run.State.STOPPING: "stopping at the next answer",
+        Run.State.STOPPED: "stopped; it goes on at the last committed answer",
+        Run.State.COMPLETE: "complete",
+        Run.State.INCOMPLETE: "ended, with failures",
+    }
+    return words[Run.State(run.state)]
+
+
+def _build_step(build: StoreBuild) -> str:
+    by = build.writer or build.embedder
+    calls = build.calls.count()
+    said = f", {calls} calls done" if calls else ""
+    return f"building {build.format} of {build.history.key}{f' with {by}' if by else ''}{said}"
+
+
+def _evaluation_step(evaluation: Evaluation) -> str:
+    attempt = evaluation.attempts.filter(state=Attempt.State.OPEN).first()
+    done = attempt.answers.count() if attempt else 0
+    store = f"{evaluation.format} of {evaluation.history.key}"
+    by = f" written by {evaluation.writer}" if evaluation.writer else ""
+    again = f", repeat {evaluation.repeat}" if evaluation.repeat else ""
+    return f"{evaluation.reader} reads {store}{by}{again}: {done} answers so far"
+
+
+def _waiting_step(run: Run) -> str:
+    retrying = [
+        job.retry_at
+        for jobs in (run.store_builds, run.evaluations)
+        for job in jobs.filter(state=Job.State.READY, retry_at__gt=timezone.now())
+    ]
+    if retrying:
+        return f"waiting until {min(retrying):%H:%M:%S} UTC to try again"  # type: ignore[type-var]
+    return "waiting for a worker"
+
+
+def _errors(run: Run) -> tuple[str, ...]:
+    messages = [
+        text
+        for jobs in (run.store_builds, run.evaluations)
+        for text in jobs.exclude(error="").order_by("position").values_list("error", flat=True)
+    ]
+    return tuple(dict.fromkeys(messages))
+
+
+def _left_s(run: Run) -> float | None:
+    """Seconds of engine time left: every open job at the mean of its kind, less what it has done.
+
+    A kind that was not measured yet counts like the mean of its family (builds, evaluations), or
+    of everything measured.
+    """
+    builds, evaluations = (
+        _measured(run.store_builds, "calls"),
+        _measured(run.evaluations, "attempts__calls"),
+    )
+    if not any(job.complete for job in (*builds, *evaluations)):
+        return None
+    everything = _mean([job.engine_s for job in (*builds, *evaluations) if job.complete])
+    return sum(_family_left_s(family, everything) for family in (builds, evaluations))
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    kind: Kind
+    complete: bool
+    open: bool
+    engine_s: float
+
+
+def _measured(jobs: Any, calls: str) -> list[_Measured]:
+    is_build = jobs.model is StoreBuild
+    who = ("writer", "embedder") if is_build else ("reader", "embedder")
+    rows = jobs.order_by().values_list("format", *who, "state").annotate(
+        engine_s=Sum(f"{calls}__engine_s", filter=Q(**{f"{calls}__isnull": False}))
+    ).values_list("pk", "format", *who, "state", "engine_s")  # fmt: skip
+    return [
+        _Measured(
+            kind=(memory_format, model, embedder),
+            complete=state == Job.State.COMPLETE,
+            open=state in (Job.State.WAITING, Job.State.READY, Job.State.RUNNING),
+            engine_s=engine_s or 0.0,
+        )
+        for _, memory_format, model, embedder, state, engine_s in rows
+    ]
+
+
+def _family_left_s(family: Sequence[_Measured], everything: float) -> float:
+    by_kind: dict[Kind, list[float]] = defaultdict(list)
+    for job in family:
+        if job.complete:
+            by_kind[job.kind].append(job.engine_s)
+    means = {kind: _mean(seconds) for kind, seconds in by_kind.items()}
+    fallback = _mean(list(means.values())) if means else everything
+    return sum(max(0.0, means.get(job.kind, fallback) - job.engine_s) for job in family if job.open)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0

@@ -1,0 +1,1 @@
+"""The machinery that executes jobs: who works, who owns a job, and which models are loaded."""
