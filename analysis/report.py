@@ -136,7 +136,8 @@ def _labels(study: Study, settings: Settings) -> list[str]:
     if study.simulated:
         labels.append("simulated: no model gave these answers")
     if settings.scripted:
-        labels.append(f"scripted: {', '.join(settings.scripted)} is no model, its answers are made")
+        names = ", ".join(settings.scripted)
+        labels.append(f"scripted ({names}): no real model gave these answers")
     return labels
 
 
