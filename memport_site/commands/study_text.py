@@ -1,0 +1,50 @@
+"""Checks, lists and details of studies as text for the terminal."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from experiments.models import Study
+from experiments.surroundings import Check
+
+
+def print_list(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print one line per study."""
+    table = Table("study", "title", "state", "evaluations", "launched")
+    for row in rows:
+        done = f"{row['evaluations']['complete']} of {row['evaluations']['all']}"
+        table.add_row(row["key"], row["title"], row["state"], done, row["launched_at"] or "no")
+    Console().print(table)
+
+
+def print_checks(checks: Sequence[Check], *, as_json: bool) -> None:
+    """Print every preflight check, passed or not."""
+    if as_json:
+        click.echo(json.dumps([asdict(one) for one in checks], indent=2))
+        return
+    table = Table("", "check", "of", "expected", "found")
+    for one in checks:
+        found = f"{one.found} ({one.hint})" if one.hint else one.found
+        table.add_row("ok" if one.ok else "NO", one.name, one.subject, one.expected, found)
+    Console().print(table)
+
+
+def print_details(study: Study, details: Mapping[str, Any]) -> None:
+    """Print a study's plan, runs, checks and what was left out."""
+    console = Console(highlight=False, markup=False)
+    console.print(f"{study.title}\n{details['state']}; plan {study.plan_sha256}, locked at"
+                  f" {details['launched_at']}\n")  # fmt: skip
+    for one in details["runs"]:
+        console.print(f"{one['test']} {one['number']}: {one['state']}, {one['jobs_done']} of"
+                      f" {one['jobs_total']} jobs done, {one['answers']} answers")  # fmt: skip
+        for left in one["left_out"]:
+            console.print(f"  left out: {left['format']} of {left['history']}: {left['reason']}")
+        for error in one["errors"]:
+            console.print(f"  error: {error}")
+        print_checks([Check(**found) for found in one["preflight"]], as_json=False)
+    console.print(json.dumps(details["plan"], indent=2, ensure_ascii=False))
