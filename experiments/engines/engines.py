@@ -1,14 +1,20 @@
-"""Opening chat models and embedders by the engine that a plan names."""
+"""Opening chat models by the engine that a plan names."""
 
 import os
-from pathlib import Path
+from collections.abc import Callable
 
 from experiments.engines.catalogue import Catalogue
+from experiments.engines.embedders import open_embedder
+from experiments.engines.opening import catalogue_key, require_options, whole_number
 from experiments.plan import schema
-from stores.errors import InvalidInputError
 from stores.roles import ChatModel, ModelIdentity
 
+__all__ = ["open_chat_model", "open_embedder"]
+
 MODEL_FILE = "model.gguf"
+MAX_THREADS = 256
+
+Opener = Callable[[schema.Model, int, Catalogue], ChatModel]
 
 
 def open_chat_model(model: schema.Model, *, context_tokens: int, catalogue: Catalogue) -> ChatModel:
@@ -17,29 +23,30 @@ def open_chat_model(model: schema.Model, *, context_tokens: int, catalogue: Cata
     Raises `InvalidInputError` for a model that the plan describes wrongly (an unknown one, an
     option that its engine does not know) and `EngineError` for one that cannot be had.
     """
-    opener = {"llama_cpp": _open_llama_cpp}[model.engine]
-    return opener(model, context_tokens, catalogue)
+    openers: dict[str, Opener] = {
+        "llama_cpp": _open_llama_cpp,
+        "scripted": _open_scripted,
+    }
+    return openers[model.engine](model, context_tokens, catalogue)
 
 
-def require_options(options: dict[str, object], *, known: tuple[str, ...], where: str) -> None:
-    """Raise `InvalidInputError` for an option that the engine does not know."""
-    for name in options:
-        if name not in known:
-            raise InvalidInputError(
-                f"unknown option {name!r}",
-                where=where,
-                expected=f"one of {', '.join(known)}" if known else "no options",
-            )
+# Engines are imported where they are opened: each needs libraries that other workers may lack.
 
 
 def _open_llama_cpp(model: schema.Model, context_tokens: int, catalogue: Catalogue) -> ChatModel:
-    # Imported where it is used: the library is large, and workers of other engines lack it.
     from experiments.engines.llama_cpp import DEFAULT_THREADS, LlamaCppModel, engine_version
 
-    key = _catalogue_key(model.catalogue, f"models.{model.key}", catalogue)
+    where = f"models.{model.key}"
+    key = catalogue_key(model.catalogue, "chat", where, catalogue)
+    require_options(model.options, ("threads",), f"{where}.options")
+    threads = whole_number(
+        model.options,
+        "threads",
+        default=min(DEFAULT_THREADS, os.cpu_count() or 1),
+        highest=MAX_THREADS,
+        where=f"{where}.options",
+    )
     entry = catalogue.entry(key)
-    threads = int(str(model.options.get("threads", min(DEFAULT_THREADS, os.cpu_count() or 1))))
-    path: Path = catalogue.verified(key) / MODEL_FILE
     identity = ModelIdentity(
         key=key,
         engine="llama_cpp",
@@ -47,15 +54,12 @@ def _open_llama_cpp(model: schema.Model, context_tokens: int, catalogue: Catalog
         fingerprint=catalogue.fingerprint(key),
         engine_version=engine_version(threads),
     )
+    path = catalogue.verified(key) / MODEL_FILE
     return LlamaCppModel(path, identity=identity, context_tokens=context_tokens, threads=threads)
 
 
-def _catalogue_key(key: str | None, where: str, catalogue: Catalogue) -> str:
-    if key is None:
-        raise InvalidInputError(
-            "the model names no weights",
-            where=f"{where}.catalogue",
-            expected=f"one of {', '.join(catalogue.keys())}",
-        )
-    catalogue.entry(key)
-    return key
+def _open_scripted(model: schema.Model, context_tokens: int, _: Catalogue) -> ChatModel:
+    from experiments.engines.scripted import ScriptedModel, read_scripted_options
+
+    options = read_scripted_options(model.options, where=f"models.{model.key}.options")
+    return ScriptedModel(model.key, context_tokens=context_tokens, options=options)
