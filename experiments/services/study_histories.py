@@ -10,7 +10,7 @@ from memport_site.accounts.models import User, Workspace
 from stores.errors import InvalidInputError
 from stores.models import History
 from stores.selectors import history_value
-from stores.services import import_histories
+from stores.services import keep_generated
 from stores.workload import types
 from stores.workload.generator import generate
 
@@ -56,20 +56,16 @@ def keep_histories(
 ) -> dict[str, History]:
     """Import what was generated and return every history of the study by its key."""
     if found.generated:
-        import_histories(
-            histories=found.generated,
+        assert plan.histories.preset is not None
+        keep_generated(
+            generated={"study": found.generated},
+            preset=plan.histories.preset,
+            seed=plan.histories.seed,
             workspace=workspace,
             user=user,
-            source=History.Source.SYNTHETIC,
-            source_detail={"preset": plan.histories.preset, "seed": plan.histories.seed},
-            collection=_collection(plan),
         )
     keys = [value.key for value in found.values]
     return {row.key: row for row in History.objects.filter(workspace=workspace, key__in=keys)}
-
-
-def _collection(plan: StudyPlan) -> str:
-    return f"{plan.histories.preset}-s{plan.histories.seed}"
 
 
 def _of_preset(plan: StudyPlan, workspace: Workspace) -> StudyHistories:

@@ -226,12 +226,12 @@ def export(key: str, output: str | None) -> None:
     Example:
       memport study export my-study --output answers.csv
     """
-    from analysis.observations import csv_bytes, from_study
-    from analysis.tables import write_csv
+    from analysis.observations import from_study
+    from analysis.tables import csv_bytes, write_csv
 
     frame = from_study(find_study(key))
     if output == "-":
-        click.get_binary_stream("stdout").write(csv_bytes(frame))
+        sys.stdout.buffer.write(csv_bytes(frame))
         return
     path = Path(output or f"{key}-answers.csv")
     write_csv(frame, path)
