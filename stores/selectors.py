@@ -1,8 +1,9 @@
 """Reads of histories and stores."""
 
 from collections.abc import Iterable
+from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 
 from memport_site.accounts.models import Workspace
 from stores import models
@@ -72,3 +73,29 @@ def histories_by_key(
     keys = list(keys)
     found = {h.key: h for h in models.History.objects.filter(workspace=workspace, key__in=keys)}
     return [found[key] for key in keys if key in found], [key for key in keys if key not in found]
+
+
+def history_rows(*, workspace: Workspace) -> list[dict[str, Any]]:
+    """Return one row per kept history: key, title, collection, split, source and its sizes."""
+    # Counted apart: one join of both would make events x probes rows of every history.
+    events, probes = (
+        dict(
+            model.objects.filter(history__workspace=workspace)
+            .order_by()
+            .values_list("history_id")
+            .annotate(Count("id"))
+        )
+        for model in (models.Event, models.Probe)
+    )
+    return [
+        {
+            "key": row.key,
+            "title": row.title,
+            "collection": row.collection,
+            "split": row.split,
+            "source": row.source,
+            "events": events.get(row.pk, 0),
+            "probes": probes.get(row.pk, 0),
+        }
+        for row in histories(workspace=workspace)
+    ]

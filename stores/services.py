@@ -11,7 +11,9 @@ from memport_site.accounts.models import AuditEntry, User, Workspace
 from stores import models
 from stores.errors import InvalidInputError
 from stores.selectors import history_value
+from stores.workload.generator import GENERATOR_VERSION
 from stores.workload.jsonl import history_record, probe_record
+from stores.workload.parameters import SplitName
 from stores.workload.types import History
 
 _BATCH = 1000
@@ -90,6 +92,36 @@ def import_histories(
             detail={"histories": len(new), "events": report.events, "probes": report.probes},
         )
     return report
+
+
+@transaction.atomic
+def keep_generated(
+    *,
+    generated: Mapping[SplitName, Sequence[History]],
+    preset: str,
+    seed: int,
+    workspace: Workspace,
+    user: User | None = None,
+) -> ImportReport:
+    """Keep generated histories, by split, in the collection `{preset}-s{seed}`."""
+    reports = [
+        import_histories(
+            histories=histories,
+            workspace=workspace,
+            collection=f"{preset}-s{seed}",
+            split=split,
+            source=models.History.Source.SYNTHETIC,
+            source_detail={"preset": preset, "seed": seed, "generator": GENERATOR_VERSION},
+            user=user,
+        )
+        for split, histories in generated.items()
+    ]
+    return ImportReport(
+        created=tuple(key for report in reports for key in report.created),
+        unchanged=tuple(key for report in reports for key in report.unchanged),
+        events=sum(report.events for report in reports),
+        probes=sum(report.probes for report in reports),
+    )
 
 
 def _create_parts(row: models.History, value: History) -> None:

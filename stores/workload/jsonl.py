@@ -144,7 +144,8 @@ def history_record(history: History) -> dict[str, Any]:
         row: dict[str, Any] = {"key": event.key, "at": event.at, "actor": event.actor}
         row = {name: value for name, value in row.items() if value} | {"text": event.text}
         if event.fields is not None:
-            row["fields"] = dict(event.fields)
+            # Sorted, because a database may keep an object's fields in an order of its own.
+            row["fields"] = json.loads(json.dumps(dict(event.fields), sort_keys=True))
         events.append(row)
     title = {"title": history.title} if history.title else {}
     return {"key": history.key, **title, "events": events}
