@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from importlib import metadata
 from typing import Any
 
@@ -14,6 +15,7 @@ from analysis.stats.cells import Cube
 from analysis.stats.gates import Coverage, Gate, all_gates, summary
 from analysis.stats.noise import noise_floor_pp
 from experiments.models import Attempt, Evaluation, Run, Study
+from experiments.run_costs import costs
 from stores.models import Store
 
 SCHEMA = "memport/report/1"
@@ -176,8 +178,8 @@ def _coverage(study: Study) -> list[Coverage]:
     ]
 
 
-def _costs(study: Study) -> Mapping[str, Any] | list[Any] | None:
-    from experiments import selectors
-
-    costs = getattr(selectors, "costs", None)
-    return None if costs is None else [costs(run) for run in study.runs.all()]
+def _costs(study: Study) -> list[dict[str, Any]]:
+    return [
+        {"test": run.test, "number": run.number, "calls": [asdict(cost) for cost in costs(run)]}
+        for run in study.runs.all()
+    ]
