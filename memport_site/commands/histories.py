@@ -11,7 +11,7 @@ import click
 from memport_site.accounts.services import default_workspace
 from memport_site.commands.history_convert import convert
 from memport_site.commands.history_files import read_folder, write_folder
-from memport_site.commands.history_text import counts_text, readable
+from memport_site.commands.history_text import count_of, counts_text, readable
 from stores import selectors, services
 from stores.errors import InvalidInputError
 from stores.models import History
@@ -77,7 +77,7 @@ def generate(preset: str, seed: int, split: str, out: Path | None, as_json: bool
     report: dict[str, Any] = {"histories": [h.key for h in everything]}
     if out is not None:
         report["files"] = [str(path) for path in write_folder(out, everything, csv=True)]
-        text = f"Wrote {len(everything)} histories: {', '.join(report['files'])}"
+        text = f"Wrote {count_of(len(everything), 'history')}: {', '.join(report['files'])}"
     else:
         done = services.keep_generated(
             generated=made, preset=preset, seed=seed, workspace=default_workspace()
@@ -108,7 +108,7 @@ def validate(folder: Path, code_pattern: str, ignore_unknown: bool, as_json: boo
     else:
         for problem in problems:
             click.echo(problem)
-        click.echo(f"{len(problems)} problems" if problems else "No problems.")
+        click.echo(count_of(len(problems), "problem") if problems else "No problems.")
         click.echo(counts_text(bundle.counts))
     if problems:
         raise click.exceptions.Exit(2)
@@ -143,7 +143,7 @@ def import_(
         workspace=default_workspace(),
         collection=collection,
         split=split,
-        source_detail={"folder": folder.resolve().name, "counts": asdict(bundle.counts)},
+        source_detail=bundle.source_detail(),
     )
     if as_json:
         report = {"collection": collection, **asdict(done), "counts": asdict(bundle.counts)}
@@ -205,7 +205,7 @@ def export(
     if as_json:
         click.echo(json.dumps({"histories": [v.key for v in values], "files": paths}, indent=2))
     else:
-        click.echo(f"Wrote {len(values)} histories: {', '.join(paths)}")
+        click.echo(f"Wrote {count_of(len(values), 'history')}: {', '.join(paths)}")
 
 
 @command.command("list")
@@ -243,8 +243,8 @@ def _kept(keys: list[str]) -> list[History]:
 
 
 def _import_text(done: services.ImportReport, collection: str) -> str:
-    text = f"Kept {len(done.created)} histories in collection {collection!r}"
-    text += f" ({done.events} events, {done.probes} probes)"
+    text = f"Kept {count_of(len(done.created), 'history')} in collection {collection!r}"
+    text += f" ({count_of(done.events, 'event')}, {count_of(done.probes, 'probe')})"
     if done.unchanged:
         text += f"; {len(done.unchanged)} were there already, with the same content"
     return f"{text}."

@@ -8,6 +8,12 @@ from stores.workload.locomo import Conversion
 from stores.workload.types import History
 
 
+def count_of(number: int, noun: str) -> str:
+    """Return a number with its noun, such as `1 history` or `3 probes`."""
+    many = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else many}"
+
+
 def readable(history: History) -> str:
     """Return a history with its events and probes, as a person reads it."""
     lines = [f"{history.key}  {history.title}".rstrip(), ""]
@@ -29,14 +35,15 @@ def readable(history: History) -> str:
 
 def counts_text(counts: Counts) -> str:
     """Return what a bundle holds, and what deserves a second look."""
-    lines = [f"{counts.histories} histories, {counts.events} events, {counts.probes} probes"]
+    sizes = (counts.histories, "history"), (counts.events, "event"), (counts.probes, "probe")
+    lines = [", ".join(count_of(number, noun) for number, noun in sizes)]
     if counts.answers_not_in_evidence:
         lines.append(
-            f"{counts.answers_not_in_evidence} free-text answers stand in none of their evidence "
-            "events (paraphrases; scored by token F1)"
+            f"{counts.answers_not_in_evidence} of the free-text answers stand in none of their "
+            "evidence events: paraphrases, scored by token F1"
         )
     if counts.probes_without_evidence:
-        lines.append(f"{counts.probes_without_evidence} probes name no evidence")
+        lines.append(f"{count_of(counts.probes_without_evidence, 'probe')} without evidence")
     for name, count in sorted(counts.unknown_fields.items()):
         lines.append(f"left out: field {name!r}, {count} times")
     return "\n".join(lines)
@@ -64,7 +71,10 @@ def conversion_report(made: Conversion, *, categories: dict[int, str]) -> dict[s
 def conversion_text(report: dict[str, Any]) -> str:
     """Return that account in lines."""
     mapping = ", ".join(f"{number} = {kind}" for number, kind in report["categories"].items())
-    lines = [f"{report['history']}: {report['events']} events", f"categories read as: {mapping}"]
+    lines = [
+        f"{report['history']}: {count_of(report['events'], 'event')}",
+        f"categories read as: {mapping}",
+    ]
     taken = ", ".join(f"{kind} {count}" for kind, count in report["taken"].items())
     lines.append(f"questions taken: {sum(report['taken'].values())} ({taken})")
     lines.extend(

@@ -1,7 +1,8 @@
 """Histories and their probes read together: what each says must hold in the other."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from stores.errors import InvalidInputError
@@ -35,6 +36,12 @@ class Bundle:
     histories: tuple[History, ...]
     problems: tuple[InvalidInputError, ...]
     counts: Counts
+    # File name → SHA-256 of its bytes.
+    files: Mapping[str, str] = field(default_factory=dict)
+
+    def source_detail(self) -> dict[str, Any]:
+        """Return where these histories come from, ready to be kept with them."""
+        return {"files": dict(self.files), "counts": asdict(self.counts)}
 
     def require_valid(self) -> "Bundle":
         """Return itself, or raise the first problem, saying how many more there are."""
@@ -89,7 +96,7 @@ def read_bundle(
         histories.setdefault(history.key, history)
         if not record.sound:
             broken.add(history.key)
-    checked = _ProbeChecks(histories, broken, code_pattern, counts)
+    checked = _ProbeChecks(histories, broken, bool(problems), code_pattern, counts)
     by_history: dict[str, list[Probe]] = {key: [] for key in histories}
     for where, value in _records(probes_file, limits, problems):
         record = Record(value, where=where, problems=problems, limits=limits)
@@ -100,7 +107,8 @@ def read_bundle(
     counts.histories = len(complete)
     counts.events = sum(len(h.events) for h in complete)
     counts.probes = sum(len(h.probes) for h in complete)
-    return Bundle(complete, tuple(problems[: limits.problems]), counts)
+    files = {f.name: hashlib.sha256(f.data).hexdigest() for f in (histories_file, probes_file)}
+    return Bundle(complete, tuple(problems[: limits.problems]), counts, files)
 
 
 def _records(
@@ -134,6 +142,7 @@ class _ProbeChecks:
 
     histories: dict[str, History]
     broken: set[str]
+    histories_incomplete: bool
     code_pattern: str
     counts: Counts
     places: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -151,6 +160,8 @@ class _ProbeChecks:
         if not record.sound or probe.history in self.broken:
             return
         history = self.histories.get(probe.history)
+        if history is None and self.histories_incomplete:
+            return  # it may be the one that could not be read
         if history is None:
             hint = nearest(probe.history, list(self.histories))
             record.fault("history", f"there is no history {probe.history!r}", hint=hint)

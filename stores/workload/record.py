@@ -91,7 +91,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 def nearest(name: str, known: list[str]) -> str:
     """Return a hint that names the most similar known word, or ''."""
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     return f"Did you mean {close[0]!r}?" if close else ""
 
 
@@ -104,8 +104,10 @@ class Record:
         self.where, self.limits, self._problems = where, limits, problems
         self._before = len(problems)
         self.data: dict[str, Any] = value if isinstance(value, dict) else {}
+        self._no_object = False
         if not isinstance(value, dict):
             self.fault("", f"found {type_name(value)}", expected="an object")
+            self._no_object = True
 
     @property
     def sound(self) -> bool:
@@ -114,6 +116,8 @@ class Record:
 
     def fault(self, field: str, what: str, *, expected: str = "", hint: str = "") -> None:
         """Note that something is wrong with a field (or, with '', the whole record)."""
+        if self._no_object:
+            return  # said once; that each of its fields is missing says no more
         where = f"{self.where}, field {field!r}" if field else self.where
         self._problems.append(InvalidInputError(what, where=where, expected=expected, hint=hint))
 
