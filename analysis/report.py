@@ -1,7 +1,7 @@
 """The report of a study: one JSON-ready document for the page, the command line and the export."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from importlib import metadata
 from typing import Any
