@@ -56,14 +56,15 @@ def _prices(plan: StudyPlan) -> list[Check]:
     for part in _parts(plan):
         price, stated = part.price, "price" in part.model_fields_set
         found = ", ".join(f"{name} {value:g}" for name, value in price if value) or "zero"
+        ok = stated or part.engine == "scripted"
         checks.append(
             Check(
                 "price",
                 "stated in the plan",
-                found if stated else "nothing",
-                stated or part.engine == "scripted",
+                found if ok else "nothing",
+                ok,
                 part.key,
-                "" if stated else "write price: {} for zero",
+                "" if ok else "write price: {} for zero",
             )
         )
     return checks

@@ -26,7 +26,7 @@ def surroundings_of(plan: StudyPlan) -> Iterator[Surroundings]:
     another process has it, or a job is at work, their files are hashed and nothing is loaded; with
     workers on other machines (a broker is set) not even that, because the files are theirs.
     """
-    if settings.CELERY_BROKER_URL != "memory://":
+    if not settings.CELERY_BROKER_URL.startswith("memory://"):
         yield _elsewhere(plan, catalogue=None)
         return
     seat = Seat()

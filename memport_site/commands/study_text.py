@@ -27,11 +27,17 @@ def print_checks(checks: Sequence[Check], *, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([asdict(one) for one in checks], indent=2))
         return
-    table = Table("", "check", "of", "expected", "found")
     for one in checks:
-        found = f"{one.found} ({one.hint})" if one.hint else one.found
-        table.add_row("ok" if one.ok else "NO", one.name, one.subject, one.expected, found)
-    Console().print(table)
+        click.echo(check_line(one))
+
+
+def check_line(check: Check) -> str:
+    """Say in one line what was looked at and what was found; what was expected if it failed."""
+    subject = f"{check.name} ({check.subject})" if check.subject else check.name
+    if check.ok:
+        return f"ok  {subject}: {check.found}"
+    hint = f" ({check.hint})" if check.hint else ""
+    return f"NO  {subject}: expected {check.expected}, found {check.found}{hint}"
 
 
 def print_details(study: Study, details: Mapping[str, Any]) -> None:

@@ -4,56 +4,59 @@ from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
+from rich.text import Text
 
 from analysis.words import points
 
+# Intervals stand in the table where it is at least this wide; they are in the sentences anyway.
+WIDE = 118
+
 
 def print_report(report: Mapping[str, Any], *, console: Console) -> None:
-    """Print labels, the verdicts of each direction, gates and costs in short."""
+    """Print labels, the verdicts of each direction, gates and noise floor."""
     study = report["study"]
-    console.print(f"[bold]{study['title']}[/bold]", highlight=False)
+    console.print(study["title"], style="bold", markup=False, highlight=False)
     for label in [*study["labels"], *report.get("notices", ())]:
-        console.print(f"Note: {label}.", highlight=False, markup=False)
+        console.print(f"Note: {label}", markup=False, highlight=False)
     for direction in report["directions"]:
-        console.print(_direction_table(direction))
+        console.print()
+        console.print(_direction_table(direction, wide=console.width >= WIDE))
         for entry in direction["formats"]:
-            _print_sentences(entry, console)
+            sentences = f"{entry['verdict']['sentence']} {entry['verdict']['service_sentence']}"
+            line = Text(f"{_name(entry, direction)}: {sentences}")
+            console.print(Padding(line, (0, 0, 0, 2)), highlight=False)
     _print_gates(report, console)
 
 
-def _direction_table(direction: Mapping[str, Any]) -> Table:
+def _direction_table(direction: Mapping[str, Any], *, wide: bool) -> Table:
     title = f"{direction['old']} → {direction['new']}"
     table = Table(title=title, title_justify="left", title_style="bold")
-    for heading in ("format", "verdict"):
-        table.add_column(heading)
-    for heading in ("own store", "inherited", "swap delta (pp)", "retained", "service change (pp)"):
+    table.add_column("format", no_wrap=True)
+    table.add_column("verdict")
+    for heading in ("own", "inherited", "swap delta", "retained", "service"):
         table.add_column(heading, justify="right")
     for entry in direction["formats"]:
+        written = entry["written"]
         table.add_row(
-            _name(entry),
+            _name(entry, direction),
             entry["verdict"]["heading"],
             _accuracy(entry["own"]),
-            _accuracy(entry["inherited"]),
-            _interval(entry["swap_delta_pp"]) if entry["written"] else "no writer",
-            _retained(entry["retained_performance"]) if entry["written"] else "no writer",
-            _interval(entry["service_change_pp"]),
+            _accuracy(entry["inherited"]) if written else "—",
+            _points(entry["swap_delta_pp"], wide=wide) if written else "—",
+            _retained(entry["retained_performance"]) if written else "—",
+            _points(entry["service_change_pp"], wide=wide),
         )
     return table
 
 
-def _name(entry: Mapping[str, Any]) -> str:
-    embedder = entry["embedder"]
-    return f"{entry['format']} ({embedder})" if embedder else str(entry["format"])
-
-
-def _print_sentences(entry: Mapping[str, Any], console: Console) -> None:
-    verdict = entry["verdict"]
-    console.print(
-        f"  {entry['format']}: {verdict['sentence']} {verdict['service_sentence']}",
-        markup=False,
-        highlight=False,
-    )
+def _name(entry: Mapping[str, Any], direction: Mapping[str, Any]) -> str:
+    """The format, with its embedder where one format appears with several."""
+    of_format = [one for one in direction["formats"] if one["format"] == entry["format"]]
+    if len(of_format) > 1 and entry["embedder"]:
+        return f"{entry['format']} ({entry['embedder']})"
+    return str(entry["format"])
 
 
 def _accuracy(figure: Mapping[str, Any]) -> str:
@@ -61,13 +64,13 @@ def _accuracy(figure: Mapping[str, Any]) -> str:
     return "undefined" if value is None else f"{100 * value:.1f} %"
 
 
-def _interval(figure: Mapping[str, Any]) -> str:
-    """An estimate in percentage points with its interval, where it has one."""
+def _points(figure: Mapping[str, Any], *, wide: bool) -> str:
+    """An estimate in percentage points, in a wide table with its interval where it has one."""
     if figure["value"] is None:
         return "undefined"
     low, high = figure.get("low"), figure.get("high")
-    span = "" if low is None or high is None else f" [{points(low)}, {points(high)}]"
-    return points(figure["value"]) + span
+    span = f" [{points(low)}, {points(high)}]" if wide and None not in (low, high) else ""
+    return f"{points(figure['value'])} pp{span}"
 
 
 def _retained(figure: Mapping[str, Any]) -> str:
