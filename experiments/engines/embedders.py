@@ -19,6 +19,7 @@ def open_embedder(embedder: schema.Embedder, *, catalogue: Catalogue) -> Embedde
     """Open the embedder of a plan; raises as `open_chat_model` does."""
     openers: dict[str, Opener] = {
         "onnx": _open_onnx,
+        "openai_api": _open_openai_api,
         "scripted": _open_scripted,
         "sentence_transformers": _open_sentence_transformers,
     }
@@ -40,6 +41,19 @@ def _open_onnx(embedder: schema.Embedder, catalogue: Catalogue) -> Embedder:
         settings=settings,
         running=running,
     )
+
+
+def _open_openai_api(embedder: schema.Embedder, _: Catalogue) -> Embedder:
+    from experiments.engines.openai_embeddings import OpenAIEmbedder
+    from experiments.engines.opening_endpoint import ENDPOINT_OPTIONS, open_endpoint
+
+    where = f"embedders.{embedder.key}"
+    deciding = {k: v for k, v in embedder.options.items() if k not in ENDPOINT_OPTIONS}
+    # How the server pools is not said; its own limit of length applies.
+    known = {"pooling": "server", "max_tokens": 8192}
+    settings, running = read_settings(known, deciding, where=f"{where}.options")
+    endpoint, name = open_endpoint(embedder, where=where)
+    return OpenAIEmbedder(endpoint, model=name, settings=settings, running=running)
 
 
 def _open_scripted(embedder: schema.Embedder, _: Catalogue) -> Embedder:

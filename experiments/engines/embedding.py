@@ -21,7 +21,7 @@ class EmbeddingSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    pooling: str = Field(default="mean", pattern="^(mean|cls)$")
+    pooling: str = Field(default="mean", pattern="^(mean|cls|server)$")
     normalized: bool = True
     max_tokens: int = Field(default=256, ge=8)
     query_prefix: str = ""

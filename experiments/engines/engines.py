@@ -7,6 +7,7 @@ from experiments.engines.catalogue import Catalogue
 from experiments.engines.embedders import open_embedder
 from experiments.engines.opening import catalogue_key, require_options, whole_number
 from experiments.plan import schema
+from stores.errors import InvalidInputError
 from stores.roles import ChatModel, ModelIdentity
 
 __all__ = ["open_chat_model", "open_embedder"]
@@ -25,6 +26,7 @@ def open_chat_model(model: schema.Model, *, context_tokens: int, catalogue: Cata
     """
     openers: dict[str, Opener] = {
         "llama_cpp": _open_llama_cpp,
+        "openai_api": _open_openai_api,
         "scripted": _open_scripted,
     }
     return openers[model.engine](model, context_tokens, catalogue)
@@ -56,6 +58,25 @@ def _open_llama_cpp(model: schema.Model, context_tokens: int, catalogue: Catalog
     )
     path = catalogue.verified(key) / MODEL_FILE
     return LlamaCppModel(path, identity=identity, context_tokens=context_tokens, threads=threads)
+
+
+def _open_openai_api(model: schema.Model, context_tokens: int, _: Catalogue) -> ChatModel:
+    from experiments.engines.openai_api import MAX_TOKENS_FIELDS, OpenAIChatModel
+    from experiments.engines.opening_endpoint import ENDPOINT_OPTIONS, open_endpoint
+
+    where = f"models.{model.key}"
+    require_options(model.options, (*ENDPOINT_OPTIONS, "max_tokens_field"), f"{where}.options")
+    field = model.options.get("max_tokens_field", MAX_TOKENS_FIELDS[0])
+    if field not in MAX_TOKENS_FIELDS:
+        raise InvalidInputError(
+            f"max_tokens_field is {field!r}",
+            where=f"{where}.options",
+            expected=f"one of {', '.join(MAX_TOKENS_FIELDS)}",
+        )
+    endpoint, name = open_endpoint(model, where=where)
+    return OpenAIChatModel(
+        endpoint, model=name, context_tokens=context_tokens, max_tokens_field=field
+    )
 
 
 def _open_scripted(model: schema.Model, context_tokens: int, _: Catalogue) -> ChatModel:

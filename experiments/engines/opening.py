@@ -47,3 +47,11 @@ def whole_number(
             f"{name} is {value!r}", where=where, expected=f"a whole number from 1 to {highest:,}"
         )
     return value
+
+
+def positive_number(options: Mapping[str, Any], name: str, default: float, *, where: str) -> float:
+    """Return an option that is a number above 0; raises `InvalidInputError`."""
+    value = options.get(name, default)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+        raise InvalidInputError(f"{name} is {value!r}", where=where, expected="a number above 0")
+    return float(value)
