@@ -12,6 +12,9 @@ from analysis.stats.figures import BoolArray, FloatArray, IntArray, PerHistory
 RIGHT, WRONG, BLANK, ABSENT = 1, 0, -1, -2
 Codes = npt.NDArray[np.int8]
 ANY = "*"
+# Formats whose isolated items can do worse than their normal read, which follows links between
+# them: the controlled condition is then no replacement for the way of reading.
+READ_BY_TRAVERSAL = frozenset({"kg_fixed"})
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -112,8 +115,9 @@ class Cube:
         Shape (n_cells, n_probes): 1 right, 0 wrong, -1 never scored, -2 not asked.
     rank, recall
         By row, shape (n_probes,), NaN where empty; rows without any are left out.
-    cost_usd
-        Shape (n_cells, n_histories), NaN where empty.
+    costs
+        By unit (cost_usd, cost_tokens, cost_gpu_hours), shape (n_cells, n_histories), NaN where
+        empty.
     """
 
     histories: tuple[str, ...]
@@ -126,7 +130,7 @@ class Cube:
     correct: Codes
     rank: Mapping[int, FloatArray]
     recall: Mapping[int, FloatArray]
-    cost_usd: FloatArray
+    costs: Mapping[str, FloatArray]
 
     @cached_property
     def row(self) -> dict[Cell, int]:
@@ -182,16 +186,24 @@ class Cube:
             ),
         )
 
+    @cached_property
+    def _lowest(self) -> dict[tuple[object, ...], Cell]:
+        lowest: dict[tuple[object, ...], Cell] = {}
+        for cell in self.cells:
+            lowest.setdefault(without_repeat(cell), cell)
+        return lowest
+
+    def first(self, cell: Cell, mask: BoolArray | None = None) -> CellCounts:
+        """Counts of the lowest repeat of a cell, whatever its number: the headline."""
+        return self.counts(self._lowest.get(without_repeat(cell), cell), mask)
+
     def select(self, accept: Callable[[Cell], bool]) -> list[Cell]:
         """The cells that a condition accepts, sorted."""
         return [cell for cell in self.cells if accept(cell)]
 
     def first_repeats(self) -> list[Cell]:
         """The lowest repeat of every cell: the headline; further repeats measure noise alone."""
-        lowest: dict[tuple[object, ...], Cell] = {}
-        for cell in self.cells:
-            lowest.setdefault(without_repeat(cell), cell)
-        return list(lowest.values())
+        return list(self._lowest.values())
 
     def repeats(self) -> list[list[Cell]]:
         """Cells that were measured more than once, each with all its repeats in order."""

@@ -1,7 +1,7 @@
 """The writer swap of one format in one direction: everything that a verdict stands on."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -109,14 +109,6 @@ def normal_cell(form: Format, *, writer: str, reader: str) -> Cell:
     return Cell(form.name, form.embedder, writer if form.written else "", reader)
 
 
-def first_counts(cube: Cube, cell: Cell, mask: BoolArray | None = None) -> CellCounts:
-    """Counts of the lowest repeat of a cell."""
-    if cell in cube.row:
-        return cube.counts(cell, mask)
-    lowest = [c for c in cube.cells if replace(c, repeat=cell.repeat) == cell]
-    return cube.counts(lowest[0] if lowest else cell, mask)
-
-
 def pooled_discordant(cube: Cube, own: Cell, inherited: Cell) -> Discordant | None:
     """Answers right in one cell alone, over the histories in which the two can be compared."""
     if own not in cube.row or inherited not in cube.row:
@@ -165,9 +157,9 @@ def writer_swap(
     """
     own_cell = normal_cell(form, writer=new, reader=new)
     old_cell = normal_cell(form, writer=old, reader=new)
-    own, before = first_counts(cube, own_cell, mask), normal_cell(form, writer=old, reader=old)
-    was = first_counts(cube, before, mask)
-    inherited = first_counts(cube, old_cell, mask)
+    own, before = cube.first(own_cell, mask), normal_cell(form, writer=old, reader=old)
+    was = cube.first(before, mask)
+    inherited = cube.first(old_cell, mask)
 
     def mean(values: Any, unit: str) -> Estimate:
         return estimate(values, unit=unit, planned=planned, keep_values=keep_values)

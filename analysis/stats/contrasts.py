@@ -1,0 +1,214 @@
+"""The contrasts of the protocol, one value per history in pp: positive favours the claim.
+
+Nothing here knows a model's name: directions, readers and rungs are arguments.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from analysis.stats.cells import Cell, CellCounts, Cube
+from analysis.stats.figures import PerHistory
+from analysis.stats.metrics import difference, mean_of, retained_performance, writer_swap_penalty_pp
+
+Direction = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """A contrast per history, and the parts (directions, readers) that it averages.
+
+    Attributes
+    ----------
+    key, definition
+        Its name and what it is, in words.
+    values
+        One value per history, pp, undefined where one of its parts is.
+    parts
+        Each direction or reader on its own: (label, values).
+    """
+
+    key: str
+    definition: str
+    values: PerHistory
+    parts: tuple[tuple[str, PerHistory], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """Over what the contrasts average, and the accuracy of guessing."""
+
+    directions: tuple[Direction, ...] = ()
+    readers: tuple[str, ...] = ()
+    repair_directions: tuple[Direction, ...] = ()
+    rungs: tuple[int, ...] = ()
+    chance: float = 0.0
+
+
+def design_of(
+    cube: Cube,
+    *,
+    chance: float = 0.0,
+    directions: Sequence[Direction] = (),
+    readers: Sequence[str] = (),
+) -> Design:
+    """Return the design of a plan, or of the cells there are where the plan is silent.
+
+    Parameters
+    ----------
+    directions, readers
+        What the plan names; a named one without cells makes its contrast undefined.
+    """
+    found = sorted(
+        {
+            (c.writer, c.reader)
+            for c in cube.cells
+            if c.writer and c.writer != c.reader and c.condition == "normal" and not c.repair
+        }
+    )
+    repairs = [c for c in cube.cells if c.repair in ("notes_raw", "notes_store")]
+    indexed = sorted({c.reader for c in cube.cells if c.index == "mixed"})
+    return Design(
+        directions=tuple(directions) or tuple(found),
+        readers=tuple(readers) or tuple(indexed),
+        repair_directions=tuple(directions)
+        or tuple(sorted({(c.writer, c.reader) for c in repairs})),
+        rungs=tuple(sorted({c.rung for c in repairs})),
+        chance=chance,
+    )
+
+
+def ratios(cube: Cube, name: str, design: Design) -> list[tuple[str, PerHistory]]:
+    """Retained performance of a written format, by direction."""
+    found = []
+    for old, new in design.directions:
+        own, inherited = Cell(name, "", new, new), Cell(name, "", old, new)
+        ratio = retained_performance(cube.counts(own), cube.counts(inherited), chance=design.chance)
+        found.append((f"{old} → {new}", ratio))
+    return found
+
+
+def _loss_pp(ratio: PerHistory) -> PerHistory:
+    return mean_of([ratio], transform_scale=-100.0, transform_shift=100.0)
+
+
+def h1(cube: Cube, design: Design) -> Contrast | None:
+    """H1: writer-swap penalty of the notes, ``P_notes``.
+
+    ``100 · mean over directions of (1 − r(d))``. None where no direction has its cells. Undefined
+    in a history where a planned direction is. Source: statistics.md, row "H1".
+    """
+    by_direction = ratios(cube, "notes", design)
+    if not by_direction or not _any_defined(by_direction):
+        return None
+    values = writer_swap_penalty_pp([ratio for _, ratio in by_direction])
+    parts = tuple((label, _loss_pp(ratio)) for label, ratio in by_direction)
+    return Contrast("H1", "notes lose retained performance after a writer swap", values, parts)
+
+
+def h4a(cube: Cube, design: Design) -> Contrast | None:
+    """H4a: ``P_notes − P_kg_fixed``: compares the formats and their way of reading.
+
+    None where a format has no direction with its cells. Source: statistics.md, row "H4a".
+    """
+    notes, graph = ratios(cube, "notes", design), ratios(cube, "kg_fixed", design)
+    if not notes or not _any_defined(notes) or not _any_defined(graph):
+        return None
+    parts = [
+        (label, subtract(_loss_pp(of_notes), _loss_pp(of_graph)))
+        for (label, of_notes), (_, of_graph) in zip(notes, graph, strict=True)
+    ]
+    values = mean_of([part for _, part in parts])
+    words = "the writer-swap penalty of notes exceeds that of the fixed-schema graph"
+    return Contrast("H4a", words, values, tuple(parts))
+
+
+def h2(cube: Cube, design: Design) -> Contrast | None:
+    """H2: ``100 · mean over readers of (a_full − a_mixed)``.
+
+    None where no reader has a mixed index. Source: statistics.md, row "H2".
+    """
+    parts = [
+        (
+            reader,
+            difference(index_counts(cube, reader, "full"), index_counts(cube, reader, "mixed")),
+        )
+        for reader in design.readers
+    ]
+    return _mean_contrast("H2", "a mixed index is less accurate than a full one", parts)
+
+
+def h7a(cube: Cube, design: Design) -> Contrast | None:
+    """H7a: ``100 · mean over direction × rung of (a_raw − a_store)``, notes repaired both ways.
+
+    None where no direction and rung has both. Source: statistics.md, row "H7a".
+    """
+    parts = []
+    for old, new in design.repair_directions:
+        by_rung = [
+            difference(
+                _repair(cube, old, new, "notes_raw", r), _repair(cube, old, new, "notes_store", r)
+            )
+            for r in design.rungs
+        ]
+        if by_rung:
+            parts.append((f"{old} → {new}", mean_of(by_rung)))
+    words = "repair from the raw history is more accurate than from the store, at equal budgets"
+    return _mean_contrast("H7a", words, parts)
+
+
+def _mean_contrast(
+    key: str, words: str, parts: Sequence[tuple[str, PerHistory]]
+) -> Contrast | None:
+    if not parts or not _any_defined(parts):
+        return None
+    in_pp = tuple((label, part.scaled(100)) for label, part in parts)
+    return Contrast(key, words, mean_of([part for _, part in in_pp]), in_pp)
+
+
+def _any_defined(parts: Sequence[tuple[str, PerHistory]]) -> bool:
+    return any(part.defined.any() or _cells_exist(part) for _, part in parts)
+
+
+def _cells_exist(part: PerHistory) -> bool:
+    return any(reason != "the cell is missing" for reason in part.reasons)
+
+
+def _repair(cube: Cube, old: str, new: str, method: str, rung: int) -> CellCounts:
+    return cube.first(Cell("notes", "", old, new, "normal", "", method, rung))
+
+
+def index_counts(cube: Cube, reader: str, index: str, name: str = "rag") -> CellCounts:
+    """Counts of an index cell; missing where several embedders have one: it cannot be told."""
+    cells = [
+        cell
+        for cell in cube.first_repeats()
+        if (cell.format, cell.reader, cell.index) == (name, reader, index)
+        and cell.condition == "normal"
+        and not cell.repair
+    ]
+    missing = Cell(name, "", "", reader, index=index, repeat=-1)
+    return cube.counts(cells[0] if len(cells) == 1 else missing)
+
+
+def subtract(minuend: PerHistory, subtrahend: PerHistory) -> PerHistory:
+    """Difference of two values within each history; undefined where one of them is."""
+    reasons = tuple(
+        "; ".join(dict.fromkeys(filter(None, pair)))
+        for pair in zip(minuend.reasons, subtrahend.reasons, strict=True)
+    )
+    return replace(
+        minuend,
+        values=minuend.values - subtrahend.values,
+        defined=np.asarray(minuend.defined & subtrahend.defined),
+        reasons=reasons,
+    )
+
+
+CONTRASTS: dict[str, Callable[[Cube, Design], Contrast | None]] = {
+    "H1": h1,
+    "H2": h2,
+    "H4a": h4a,
+    "H7a": h7a,
+}
