@@ -1,0 +1,157 @@
+"""From a form or a file to a launched study, with every problem beside its field."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.conf import settings
+
+from experiments.engines.catalogue import Catalogue
+from experiments.models import Study
+from experiments.plan.plan import load_plan_text, parse_plan
+from experiments.plan.problems import InvalidPlanError
+from experiments.plan.schema import StudyPlan
+from experiments.plan.source import MAX_PLAN_BYTES
+from experiments.services.launch import RefusedAtPreflightError, launch_study
+from experiments.surroundings import Check
+from memport_site.accounts.models import User, Workspace
+from stores.errors import InvalidInputError
+from stores.models import History
+from stores.roles import EngineError
+
+PRESETS = {"tiny": "6 histories of about 12 events", "small": "8 histories of about 40 events"}
+# Where a problem of the plan is shown in the form: the longest beginning that fits.
+FIELD_OF = {
+    "key": "key",
+    "title": "title",
+    "histories": "histories",
+    "histories.seed": "seed",
+    "formats": "formats",
+    "models.0": "old",
+    "models.1": "new",
+    "models": "new",
+    "embedders": "embedder",
+    "tests": "noise_repeats",
+    "budgets.context_tokens": "context_tokens",
+    "analysis.margin_pp": "margin_pp",
+}
+NUMBERS = ("seed", "noise_repeats", "context_tokens", "margin_pp")
+FORM_DEFAULTS = {
+    "key": "", "title": "", "histories": "preset:tiny", "seed": "1",
+    "formats": ["lc_raw", "rag", "notes", "kg_fixed"], "old": "", "new": "", "embedder": "",
+    "noise_repeats": "0", "context_tokens": "2048", "margin_pp": "5",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What became of a launch: a study, or what is wrong. Then nothing was written."""
+
+    study: Study | None = None
+    errors: Mapping[str, list[str]] = field(default_factory=dict)
+    checks: tuple[Check, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One option of a select."""
+
+    value: str
+    label: str
+
+
+def launch_text(data: bytes, *, source: str, workspace: Workspace, user: User) -> Launch:
+    """Launch the plan in a YAML or JSON text."""
+    if not data.strip():
+        return Launch(errors={"plan": ["There is no plan: choose a file, or paste one."]})
+    if len(data) > MAX_PLAN_BYTES:
+        return Launch(errors={"plan": [f"The file is larger than {MAX_PLAN_BYTES:,} bytes."]})
+    try:
+        plan = load_plan_text(data, source=source)
+    except InvalidInputError as error:
+        return Launch(errors={"plan": error.sentence().splitlines()})
+    return _launch(plan, workspace, user)
+
+
+def launch_values(values: Mapping[str, Any], *, workspace: Workspace, user: User) -> Launch:
+    """Launch the plan that the simple form describes."""
+    if problems := _not_numbers(values):
+        return Launch(errors=problems)
+    try:
+        plan = parse_plan(plan_data(values))
+    except InvalidPlanError as error:
+        return Launch(errors=by_form_field(error.by_field()))
+    return _launch(plan, workspace, user)
+
+
+def _launch(plan: StudyPlan, workspace: Workspace, user: User) -> Launch:
+    try:
+        return Launch(study=launch_study(plan=plan, workspace=workspace, user=user))
+    except RefusedAtPreflightError as error:
+        return Launch(errors={"": [error.sentence()]}, checks=error.checks)
+    except (InvalidInputError, EngineError) as error:
+        return Launch(errors={"": str(error).splitlines()})
+
+
+def _not_numbers(values: Mapping[str, Any]) -> dict[str, list[str]]:
+    problems = {}
+    for name in NUMBERS:
+        try:
+            float(values[name])
+        except ValueError:
+            problems[name] = [f"“{values[name]}” is not a number."]
+    return problems
+
+
+def plan_data(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The plan, as values, that the fields of the form describe."""
+    way, _, name = str(values["histories"]).partition(":")
+    histories: dict[str, Any] = {way: name}
+    if way == "preset":
+        histories["seed"] = values["seed"]
+    wants_embedder = "rag" in values["formats"] and values["embedder"]
+    return {
+        "key": values["key"],
+        "title": values["title"],
+        "histories": histories,
+        "formats": values["formats"],
+        "models": [
+            {"key": key, "engine": "llama_cpp", "catalogue": key}
+            for key in (values["old"], values["new"])
+        ],
+        "embedders": [
+            {"key": values["embedder"], "engine": "onnx", "catalogue": values["embedder"]}
+        ] if wants_embedder else [],
+        "tests": {"writer_swap": {"noise_repeats": values["noise_repeats"]}},
+        "budgets": {"context_tokens": values["context_tokens"]},
+        "analysis": {"margin_pp": values["margin_pp"]},
+    }  # fmt: skip
+
+
+def by_form_field(problems: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """Move the problems of a plan to the fields of the form; the rest stands above it."""
+    fields: dict[str, list[str]] = {}
+    for at, messages in problems.items():
+        parts = at.split(".")
+        beginnings = [".".join(parts[:length]) for length in range(len(parts), 0, -1)]
+        name = next((FIELD_OF[start] for start in beginnings if start in FIELD_OF), "")
+        shown = (
+            messages if name else [f"{at}: {message}" if at else message for message in messages]
+        )
+        fields[name] = [*fields.get(name, []), *shown]
+    return fields
+
+
+def choices(workspace: Workspace) -> dict[str, list[Choice]]:
+    """What can be chosen: histories that exist or can be generated, models of the catalogue."""
+    catalogue = Catalogue(settings.CATALOGUE, settings.MODELS_DIR)
+    kept = History.objects.filter(workspace=workspace, split=History.Split.STUDY)
+    names = kept.exclude(collection="").order_by("collection").values_list("collection", flat=True)
+    histories = [Choice(f"preset:{name}", f"{name}: {text}") for name, text in PRESETS.items()]
+    histories += [Choice(f"collection:{name}", f"collection {name}") for name in names.distinct()]
+    models: dict[str, list[Choice]] = {"chat": [], "embedding": []}
+    for key in list(catalogue.keys()):
+        entry = catalogue.entry(key)
+        there = "" if catalogue.is_present(key) else " (not fetched yet)"
+        models.setdefault(entry.kind, []).append(Choice(key, f"{entry.title}{there}"))
+    return {"histories": histories, "models": models["chat"], "embedders": models["embedding"]}

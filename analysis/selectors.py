@@ -1,0 +1,258 @@
+"""What the pages show about studies, histories and stores. Every query stays in one workspace."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+
+from experiments.models import Answer, Attempt, Evaluation, Run, Study
+from memport_site.accounts.models import Workspace
+from stores.models import History, Probe, Store
+
+CELL_FIELDS = ("format", "writer", "reader", "condition", "repeat")
+ANSWER_FILTERS = {
+    "format": "attempt__evaluation__format",
+    "writer": "attempt__evaluation__writer",
+    "reader": "attempt__evaluation__reader",
+    "condition": "attempt__evaluation__condition",
+    "repeat": "attempt__evaluation__repeat",
+    "history": "attempt__evaluation__history__key",
+    "kind": "probe__kind",
+    "memory_class": "probe__memory_class",
+    "reason": "reason",
+}
+FORMAT_ORDER = ("lc_raw", "rag", "notes", "kg_fixed")
+RIGHT_VALUES = {"right": True, "wrong": False, "unscored": None}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One evaluation as a column: what was read, by whom, and how it went."""
+
+    evaluation: Evaluation
+    attempt: Attempt | None
+    chosen: bool = False
+
+    @property
+    def inherited(self) -> bool:
+        """Whether the reader reads what another model wrote."""
+        return bool(self.evaluation.writer) and self.evaluation.writer != self.evaluation.reader
+
+    @property
+    def cell(self) -> "Cell":
+        """Itself: paths and cells are grouped in the same way."""
+        return self
+
+    @property
+    def short(self) -> str:
+        """The column's head below its format: reader, and whose store."""
+        e = self.evaluation
+        whose = "" if not e.writer else "its own" if e.writer == e.reader else f"{e.writer}’s"
+        extras = [e.condition.replace("_", " ")] if e.condition != "normal" else []
+        extras += [f"repeat {e.repeat}"] if e.repeat else []
+        return " ".join(part for part in (f"{e.reader} reads", whose, *extras) if part)
+
+    @property
+    def title(self) -> str:
+        """Who reads whose store, in words; condition and repeat where they are not the usual."""
+        e = self.evaluation
+        if not e.writer:
+            text = f"{e.reader} reads"
+        elif e.writer == e.reader:
+            text = f"{e.reader} reads its own"
+        else:
+            text = f"{e.reader} reads what {e.writer} wrote"
+        extras = [e.condition.replace("_", " ")] if e.condition != "normal" else []
+        extras += [f"repeat {e.repeat}"] if e.repeat else []
+        return f"{text} ({', '.join(extras)})" if extras else text
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeRow:
+    """One probe and its answer in every cell, in the order of the cells; None: no answer."""
+
+    probe: Probe
+    answers: tuple[Answer | None, ...]
+    n_right: int
+    n_scored: int
+    cells: tuple[Cell, ...]
+
+    @property
+    def pairs(self) -> list[tuple[Cell, Answer | None]]:
+        """Each cell with its answer."""
+        return list(zip(self.cells, self.answers, strict=True))
+
+
+def counted_attempts() -> QuerySet[Attempt]:
+    """The attempts that headline figures use: the first complete one of every evaluation."""
+    earlier = Attempt.objects.filter(
+        evaluation=OuterRef("evaluation"),
+        state=Attempt.State.COMPLETE,
+        number__lt=OuterRef("number"),
+    )
+    return Attempt.objects.filter(~Exists(earlier), state=Attempt.State.COMPLETE)
+
+
+def studies(workspace: Workspace) -> QuerySet[Study]:
+    """All studies of a workspace, the newest first."""
+    return Study.objects.filter(workspace=workspace).prefetch_related("runs")
+
+
+def run_of(workspace: Workspace, run_id: int) -> QuerySet[Run]:
+    """The run with this id, if it is of this workspace."""
+    return Run.objects.filter(pk=run_id, study__workspace=workspace).select_related("study")
+
+
+def histories(workspace: Workspace, collection: str = "") -> QuerySet[History]:
+    """The histories of a workspace with their sizes, by collection and key."""
+    found = History.objects.filter(workspace=workspace).order_by("collection", "key")
+    if collection:
+        found = found.filter(collection=collection)
+    return found.annotate(
+        n_events=Count("events", distinct=True), n_probes=Count("probes", distinct=True)
+    )
+
+
+def studies_of_history(history: History) -> list[Study]:
+    """The studies that hold evaluations of a history, the newest first."""
+    ids = Evaluation.objects.filter(history=history).values("run__study")
+    return list(Study.objects.filter(pk__in=ids).order_by("-created_at"))
+
+
+def cells_of(
+    history: History, study: Study, *, filters: Mapping[str, str], repeats: bool = False
+) -> list[Cell]:
+    """The evaluations of one history in one study, each with the attempt that counts.
+
+    `filters` hides nothing: the cells that match are marked as chosen.
+    """
+    evaluations = Evaluation.objects.filter(history=history, run__study=study)
+    if not repeats:
+        evaluations = evaluations.filter(repeat=0)
+    ordered = sorted(evaluations.select_related("run"), key=_column_order)
+    attempts = {
+        attempt.evaluation_id: attempt
+        for attempt in counted_attempts().filter(evaluation__in=ordered).select_related("store")
+    }
+    return [Cell(e, attempts.get(e.pk), _matches(e, filters)) for e in ordered]
+
+
+def _column_order(evaluation: Evaluation) -> tuple[object, ...]:
+    """By run and format, the reader's own store before the inherited one."""
+    e = evaluation
+    known = FORMAT_ORDER.index(e.format) if e.format in FORMAT_ORDER else len(FORMAT_ORDER)
+    return (
+        e.run_id,
+        known,
+        e.format,
+        e.condition,
+        e.reader,
+        e.writer != e.reader,
+        e.writer,
+        e.repeat,
+    )
+
+
+def by_format(columns: Sequence[Any]) -> list[tuple[str, list[Any]]]:
+    """Group columns (each with a `cell`) by their format, in their order."""
+    grouped = groupby(columns, key=lambda column: column.cell.evaluation.format)
+    return [(name, list(group)) for name, group in grouped]
+
+
+def _matches(evaluation: Evaluation, filters: Mapping[str, str]) -> bool:
+    wanted = {name: filters[name] for name in CELL_FIELDS if name in filters}
+    return bool(wanted) and all(str(getattr(evaluation, n)) == v for n, v in wanted.items())
+
+
+def probe_rows(probes: Sequence[Probe], cells: Sequence[Cell]) -> list[ProbeRow]:
+    """The heat map: one row per probe, one answer per cell."""
+    attempts = [cell.attempt.pk if cell.attempt else 0 for cell in cells]
+    answers = {
+        (answer.attempt_id, answer.probe_id): answer
+        for answer in Answer.objects.filter(attempt__in=attempts, probe__in=probes).only(
+            "attempt_id", "probe_id", "correct", "reason"
+        )
+    }
+    rows = []
+    for probe in probes:
+        row = tuple(answers.get((attempt, probe.pk)) for attempt in attempts)
+        scored = [answer for answer in row if answer is not None and answer.correct is not None]
+        n_right = sum(bool(answer.correct) for answer in scored)
+        rows.append(ProbeRow(probe, row, n_right, len(scored), tuple(cells)))
+    return rows
+
+
+def answers(study: Study, filters: Mapping[str, str]) -> QuerySet[Answer]:
+    """The answers of a study that headline figures use, narrowed by the filters of an address."""
+    found = Answer.objects.filter(attempt__in=counted_attempts()).filter(
+        attempt__evaluation__run__study=study
+    )
+    for name, column in ANSWER_FILTERS.items():
+        if name in filters:
+            found = found.filter(**{column: filters[name]})
+    if "correct" in filters and filters["correct"] in RIGHT_VALUES:
+        found = found.filter(correct=RIGHT_VALUES[filters["correct"]])
+    return found.select_related("probe__history", "attempt__evaluation").order_by(
+        "attempt__evaluation__history__key", "probe__position", "attempt__evaluation__position"
+    )
+
+
+def right_by_history(found: QuerySet[Answer]) -> list[Any]:
+    """Right, scored and unscored answers of each history among `found`."""
+    return list(
+        found.order_by()
+        .values("attempt__evaluation__history", "attempt__evaluation__history__key")
+        .annotate(
+            n_right=Count("pk", filter=Q(correct=True)),
+            n_scored=Count("pk", filter=Q(correct__isnull=False)),
+            n_unscored=Count("pk", filter=Q(correct__isnull=True)),
+        )
+        .order_by("attempt__evaluation__history__key")
+    )
+
+
+def answer_choices(study: Study) -> dict[str, list[str]]:
+    """The values that each filter of the answers page can take."""
+    cells = Evaluation.objects.filter(run__study=study)
+    probes = Probe.objects.filter(history__in=cells.values("history"))
+    choices = {
+        name: sorted(set(cells.order_by().values_list(name, flat=True)) - {""})
+        for name in ("format", "writer", "reader", "condition")
+    }
+    choices["history"] = sorted(set(cells.order_by().values_list("history__key", flat=True)))
+    choices["kind"] = sorted(set(probes.order_by().values_list("kind", flat=True)))
+    choices["correct"] = list(RIGHT_VALUES)
+    return choices
+
+
+def stores(workspace: Workspace, history: str = "", format_name: str = "") -> QuerySet[Store]:
+    """The stores of a workspace, without their content."""
+    found = Store.objects.filter(workspace=workspace).select_related("history")
+    if history:
+        found = found.filter(history__key=history)
+    if format_name:
+        found = found.filter(format=format_name)
+    return found.order_by("history__key", "format", "writer", "pk")
+
+
+def neighbours(probe: Probe) -> tuple[Probe | None, Probe | None]:
+    """The probes before and after this one in its history."""
+    siblings = Probe.objects.filter(history=probe.history_id)
+    before = siblings.filter(position__lt=probe.position).order_by("-position").first()
+    after = siblings.filter(position__gt=probe.position).order_by("position").first()
+    return before, after
+
+
+def asked(study: Study) -> dict[str, Any]:
+    """What a study asks, counted: histories, probes, evaluations and their formats."""
+    cells = Evaluation.objects.filter(run__study=study)
+    first = cells.order_by("history__key").select_related("history").first()
+    return {
+        "n_histories": cells.order_by().values("history").distinct().count(),
+        "n_evaluations": cells.count(),
+        "n_complete": cells.filter(state=Evaluation.State.COMPLETE).count(),
+        "histories": History.objects.filter(pk__in=cells.values("history")).order_by("key"),
+        "collection": first.history.collection if first else "",
+    }

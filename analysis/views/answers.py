@@ -1,0 +1,23 @@
+"""The answers behind a number: by history, then one by one; every filter is in the address."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from analysis import selectors
+from analysis.views.common import filters_of, page_of, study_or_404
+from memport_site.accounts.access import requires
+from memport_site.accounts.permissions import Permission
+
+
+@requires(Permission.VIEW)
+def answer_list(request: HttpRequest, key: str) -> HttpResponse:
+    """The answers of a study that its figures rest on, narrowed by the filters."""
+    study = study_or_404(request, key)
+    filters = filters_of(request, (*selectors.ANSWER_FILTERS, "correct"))
+    found = selectors.answers(study, filters)
+    context = {
+        "nav": "studies", "study": study, "filters": filters, "page": page_of(request, found),
+        "histories": selectors.right_by_history(found),
+        "choices": selectors.answer_choices(study),
+    }  # fmt: skip
+    return render(request, "studies/answers.html", context)

@@ -1,0 +1,55 @@
+"""Pages about histories: the list, and one history with its probes and how each cell did."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+
+from analysis import selectors
+from analysis.views.common import filters_of, page_of
+from experiments.models import Study
+from memport_site.accounts.access import requires, workspace_of
+from memport_site.accounts.permissions import Permission
+from stores.models import History
+
+
+@requires(Permission.VIEW)
+def history_list(request: HttpRequest) -> HttpResponse:
+    """All histories of the workspace, by collection."""
+    chosen = request.GET.get("collection", "")
+    found = selectors.histories(workspace_of(request), chosen)
+    context = {"nav": "histories", "page": page_of(request, found), "collection": chosen}
+    return render(request, "histories/list.html", context)
+
+
+@requires(Permission.VIEW)
+def history_page(request: HttpRequest, history_id: int) -> HttpResponse:
+    """One history: events in time order, probes, and the heat map of probes and cells."""
+    history = get_object_or_404(History, pk=history_id, workspace=workspace_of(request))
+    studies = selectors.studies_of_history(history)
+    study = chosen_study(studies, request.GET.get("study", ""))
+    probes = page_of(request, history.probes.all())
+    cells = chosen_cells(request, history, study)
+    context = {
+        "nav": "histories", "history": history, "studies": studies, "study": study,
+        "probes": probes, "cells": cells,
+        "groups": selectors.by_format(cells), "rows": selectors.probe_rows(list(probes), cells),
+        "events": page_of(request, history.events.all(), "events"),
+        "stores": selectors.stores(workspace_of(request), history.key),
+    }  # fmt: skip
+    return render(request, "histories/history.html", context)
+
+
+def chosen_study(studies: list[Study], key: str) -> Study | None:
+    """The study that the address names, else the newest one."""
+    named = [study for study in studies if study.key == key]
+    return next(iter(named or studies), None)
+
+
+def chosen_cells(
+    request: HttpRequest, history: History, study: Study | None
+) -> list[selectors.Cell]:
+    """The cells of a history in a study; those that the address names are marked."""
+    if study is None:
+        return []
+    filters = filters_of(request, selectors.CELL_FIELDS)
+    repeats = "repeats" in request.GET or filters.get("repeat", "0") != "0"
+    return selectors.cells_of(history, study, filters=filters, repeats=repeats)

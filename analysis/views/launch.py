@@ -1,0 +1,67 @@
+"""Launching a study: from a plan file, from pasted text, or from a simple form."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST
+
+from analysis import launching
+from analysis.views.common import user_of
+from memport_site.accounts.access import requires, workspace_of
+from memport_site.accounts.permissions import Permission
+
+
+@requires(Permission.LAUNCH)
+def new_study(request: HttpRequest) -> HttpResponse:
+    """Both ways to launch a study."""
+    return _form(request)
+
+
+@require_POST
+@requires(Permission.LAUNCH)
+def launch_from_file(request: HttpRequest) -> HttpResponse:
+    """Launch from an uploaded or pasted plan."""
+    upload = request.FILES.get("file")
+    limit = launching.MAX_PLAN_BYTES + 1
+    data = upload.read(limit) if upload else request.POST.get("plan", "").encode()
+    launch = launching.launch_text(
+        data,
+        source=str(upload.name) if upload else "plan",
+        workspace=workspace_of(request),
+        user=user_of(request),
+    )
+    return _after(request, launch, text=data[:limit].decode(errors="replace"))
+
+
+@require_POST
+@requires(Permission.LAUNCH)
+def launch_from_form(request: HttpRequest) -> HttpResponse:
+    """Launch from the simple form."""
+    fields = launching.FORM_DEFAULTS
+    values: dict[str, Any] = {name: request.POST.get(name, "").strip() for name in fields}
+    values["formats"] = request.POST.getlist("formats")
+    launch = launching.launch_values(values, workspace=workspace_of(request), user=user_of(request))
+    return _after(request, launch, values=values)
+
+
+def _after(request: HttpRequest, launch: launching.Launch, **shown: Any) -> HttpResponse:
+    if launch.study is None:
+        return _form(request, launch=launch, **shown)
+    messages.success(request, f"“{launch.study.title}” is launched; its plan is locked.")
+    run = launch.study.runs.first()
+    return redirect("run", run.pk) if run else redirect("study", launch.study.key)
+
+
+def _form(
+    request: HttpRequest, *, launch: launching.Launch | None = None, text: str = "",
+    values: dict[str, Any] | None = None,
+) -> HttpResponse:  # fmt: skip
+    context = {
+        "nav": "studies", "launch": launch, "errors": launch.errors if launch else {},
+        "text": text, "values": values or launching.FORM_DEFAULTS,
+        "choices": launching.choices(workspace_of(request)),
+        "formats": launching.FORM_DEFAULTS["formats"],
+    }  # fmt: skip
+    return render(request, "studies/new.html", context, status=422 if launch else 200)

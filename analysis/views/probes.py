@@ -1,0 +1,43 @@
+"""Pages about one probe: its evidence followed to every answer, and the prompt on demand."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+
+from analysis import evidence, prompts, selectors
+from analysis.views.histories import chosen_cells, chosen_study
+from experiments.models import Answer
+from memport_site.accounts.access import requires, workspace_of
+from memport_site.accounts.permissions import Permission
+from stores.models import Probe
+
+
+@requires(Permission.VIEW)
+def probe_page(request: HttpRequest, probe_id: int) -> HttpResponse:
+    """One probe: question, right answer, evidence, and all cells side by side."""
+    query = Probe.objects.select_related("history")
+    probe = get_object_or_404(query, pk=probe_id, history__workspace=workspace_of(request))
+    studies = selectors.studies_of_history(probe.history)
+    study = chosen_study(studies, request.GET.get("study", ""))
+    paths = evidence.paths(probe, chosen_cells(request, probe.history, study))
+    events, spans = list(probe.history.events.all()), evidence.all_spans(probe, paths)
+    context = {
+        "nav": "histories", "probe": probe, "history": probe.history, "studies": studies,
+        "study": study, "groups": selectors.by_format(paths),
+        "events": evidence.evidence_rows(events, probe, spans, whole="whole" in request.GET),
+        "neighbours": selectors.neighbours(probe),
+    }  # fmt: skip
+    return render(request, "probes/probe.html", context)
+
+
+@requires(Permission.VIEW)
+def prompt_page(request: HttpRequest, answer_id: int) -> HttpResponse:
+    """The exact prompt and reply of one answer, rebuilt from the store and checked."""
+    query = Answer.objects.select_related(
+        "call", "probe__history", "attempt__store__content", "attempt__evaluation__run__study"
+    )
+    answer = get_object_or_404(
+        query, pk=answer_id, attempt__evaluation__run__study__workspace=workspace_of(request)
+    )
+    context = {"nav": "histories", "answer": answer, "prompt": prompts.rebuild(answer)}
+    name = "probes/_prompt.html" if request.htmx else "probes/prompt.html"  # type: ignore[attr-defined]
+    return render(request, name, context)

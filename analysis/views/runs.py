@@ -1,0 +1,61 @@
+"""Pages about runs: live progress, every job, and the buttons that stop and resume."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from analysis import run_view, selectors
+from analysis.views.common import page_of, user_of
+from experiments.models import Run
+from experiments.services import control
+from memport_site.accounts.access import requires, workspace_of
+from memport_site.accounts.permissions import Permission
+
+
+@requires(Permission.VIEW)
+def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
+    """One run: how far it is, what each evaluation did, took and cost."""
+    return render(request, "runs/run.html", _context(request, run_id))
+
+
+@requires(Permission.VIEW)
+def run_progress(request: HttpRequest, run_id: int) -> HttpResponse:
+    """The part of the page that changes; 204 where there is no news since `seen`."""
+    context = _context(request, run_id)
+    if request.GET.get("seen") == context["page"].news and not context["page"].progress.is_over:
+        return HttpResponse(status=204)
+    return render(request, "runs/_live.html", context)
+
+
+@require_POST
+@requires(Permission.LAUNCH)
+def stop(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Ask a run to stop at its next commit."""
+    run = control.stop_run(run=_run(request, run_id), user=user_of(request))
+    messages.info(request, "The run stops at its next answer. What was measured is kept.")
+    return redirect("run", run.pk)
+
+
+@require_POST
+@requires(Permission.LAUNCH)
+def resume(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Go on with a stopped run."""
+    run = control.resume_run(run=_run(request, run_id), user=user_of(request))
+    messages.info(request, "The run goes on at its last committed answer.")
+    return redirect("run", run.pk)
+
+
+def _run(request: HttpRequest, run_id: int) -> Run:
+    return get_object_or_404(selectors.run_of(workspace_of(request), run_id))
+
+
+def _context(request: HttpRequest, run_id: int) -> dict[str, Any]:
+    run = _run(request, run_id)
+    return {
+        "nav": "studies", "page": run_view.run_page(run), "run": run, "study": run.study,
+        "evaluations": page_of(request, run_view.evaluations(run), "evaluations"),
+        "builds": page_of(request, run_view.builds(run), "stores"),
+    }  # fmt: skip

@@ -1,0 +1,59 @@
+"""Pages about studies: the list, one study with its verdicts, its plan, and its exports."""
+
+import json
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+
+from analysis import run_view, selectors, study_view
+from analysis.observations import csv_bytes, from_study
+from analysis.results import kept_report
+from analysis.views.common import STUDIES_ON_A_PAGE, page_of, study_or_404
+from memport_site.accounts.access import requires, workspace_of
+from memport_site.accounts.permissions import Permission
+
+
+@requires(Permission.VIEW)
+def study_list(request: HttpRequest) -> HttpResponse:
+    """Every study of the workspace: what was asked, its state, its headline per direction."""
+    page = page_of(request, selectors.studies(workspace_of(request)), size=STUDIES_ON_A_PAGE)
+    rows = [(study, study_view.state_of(study), study_view.headlines(study)) for study in page]
+    return render(request, "studies/list.html", {"nav": "studies", "page": page, "rows": rows})
+
+
+@requires(Permission.VIEW)
+def study_page(request: HttpRequest, key: str) -> HttpResponse:
+    """One study: verdicts, pictures, tables, trust and cost."""
+    study = study_or_404(request, key)
+    page = study_view.study_page(study)
+    context = {
+        "nav": "studies", "study": study, "page": page, "report": page.report,
+        "state": study_view.state_of(study), "runs": study.runs.all(),
+        "deviations": study.deviations.order_by("at"), "asked": selectors.asked(study),
+        "costs": run_view.study_costs(study.runs.all()),
+    }  # fmt: skip
+    return render(request, "studies/study.html", context)
+
+
+@requires(Permission.VIEW)
+def plan_page(request: HttpRequest, key: str) -> HttpResponse:
+    """The locked plan, whole."""
+    study = study_or_404(request, key)
+    text = json.dumps(study.plan, indent=2, ensure_ascii=False)
+    return render(request, "studies/plan.html", {"nav": "studies", "study": study, "text": text})
+
+
+@requires(Permission.VIEW)
+def report_json(request: HttpRequest, key: str) -> HttpResponse:
+    """The report as JSON: the same as `memport study report --json`."""
+    report = kept_report(study_or_404(request, key))
+    return JsonResponse(report, json_dumps_params={"indent": 2, "ensure_ascii": False})
+
+
+@requires(Permission.VIEW)
+def answers_csv(request: HttpRequest, key: str) -> HttpResponse:
+    """The answers table: everything that the statistics were computed from."""
+    study = study_or_404(request, key)
+    response = HttpResponse(csv_bytes(from_study(study)), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{study.key}-answers.csv"'
+    return response
