@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis import writer_swap
+from analysis import planned_tests, sections, writer_swap
 from analysis.observations import csv_bytes, from_study, to_cube
 from analysis.settings import Settings
 from analysis.stats.cells import Cube
@@ -59,7 +59,7 @@ def answers_report(
     unfinished: str = "",
     beside: tuple[str, ...] = (),
 ) -> dict[str, Any]:
-    """Return what the answers alone say: gates, noise floor, directions."""
+    """Return what the answers alone say; a part without cells in them is None."""
     noise = noise_floor_pp(cube)
     gates = all_gates(
         cube,
@@ -72,6 +72,14 @@ def answers_report(
         "noise_floor_pp": noise.as_json(),
         "gates": gates_table(gates, settings),
         "directions": writer_swap.section(cube, settings, around),
+        "planned_tests": planned_tests.section(cube, settings),
+        "embedding_upgrade": sections.embedding_upgrade(cube),
+        "loss_decomposition": sections.loss_decomposition(cube),
+        "style_rewrite": sections.style_rewrite(cube),
+        "repair": sections.repair(cube),
+        "screening": sections.screening(cube),
+        "this_store_only": sections.this_store_only(cube),
+        "cells": sections.cells_table(cube),
     }
 
 

@@ -1,0 +1,192 @@
+"""The parts of a report beside the writer swap: each is left out where its cells do not exist."""
+
+from typing import Any
+
+import numpy as np
+
+from analysis.stats.cells import ABSENT, BLANK, RIGHT, Cell, Cube
+from analysis.stats.decomposition import decompose, matched_cells
+from analysis.stats.inference import estimate
+from analysis.stats.metrics import difference
+from analysis.stats.one_history import LABEL, compare_paired
+from analysis.stats.recovery import TARGETS, recoveries
+from analysis.stats.retrieval import index_cells, indexes, migrated_share
+from analysis.stats.screening import SCHEMES, calibrate, correlation, predictions
+from analysis.stats.swap import directions_of, formats_of, masks_by, normal_cell
+
+
+def embedding_upgrade(cube: Cube) -> list[dict[str, Any]] | None:
+    """Return every index of every format that has several: pooled over readers, and by reader."""
+    names = sorted({cell.format for cell in cube.cells if cell.index})
+    if not names:
+        return None
+    parts = []
+    for name in names:
+        readers = sorted(
+            {key[1] for cells in index_cells(cube, name=name).values() for key in cells}
+        )
+        parts.append(
+            {
+                "format": name,
+                "readers": readers,
+                "indexes": [_index(result) for result in indexes(cube, name=name)],
+                "by_reader": {
+                    reader: [_index(r) for r in indexes(cube, name=name, reader=reader)]
+                    for reader in readers
+                },
+            }
+        )
+    return parts
+
+
+def _index(result: Any) -> dict[str, Any]:
+    return {**result.as_json(), "migrated_share_percent": migrated_share(result.index)}
+
+
+def loss_decomposition(cube: Cube) -> list[dict[str, Any]] | None:
+    """Return where each format loses: overall, by cell, by probe kind."""
+    names = sorted({c.format for c in cube.cells if c.condition == "stored_evidence"})
+    if not names or not any(c.condition == "raw_evidence" for c in cube.cells):
+        return None
+    parts = []
+    for name in names:
+        cells = matched_cells(cube, name)
+        parts.append(
+            {
+                **decompose(cube, name).as_json(),
+                "by_cell": [
+                    decompose(cube, name, cells=[cell], keep_values=False).as_json()
+                    for cell in cells
+                ],
+                "by_kind": [
+                    {"kind": kind, **decompose(cube, name, mask=mask, keep_values=False).as_json()}
+                    for kind, mask in masks_by(cube.kinds)
+                ],
+            }
+        )
+    return parts
+
+
+def repair(cube: Cube) -> dict[str, Any] | None:
+    """Return cost to recover by format, direction, method and target, per history."""
+    found = recoveries(cube)
+    if not found:
+        return None
+    units = [name.removeprefix("cost_") for name in cube.costs if name != "cost_usd"]
+    return {
+        "targets": list(TARGETS),
+        "note": "repair model and direction change together: no clean comparison of models",
+        "usd": [recovery.as_json() for recovery in found],
+        **{unit: [r.as_json() for r in recoveries(cube, unit=unit)] for unit in units},
+    }
+
+
+def screening(cube: Cube) -> dict[str, Any] | None:
+    """Return how the quick check predicts, under three schemes and calibrated per format."""
+    if not cube.screening.any() or cube.screening.all():
+        return None
+    data = predictions(cube)
+    if not data.x.size:
+        return None
+    formats = data.labels["format"]
+    return {
+        "probes_per_history": _screening_probes(cube),
+        "rho": correlation(data).as_json(),
+        "schemes": [calibrate(data, scheme).as_json() for scheme in SCHEMES],
+        "per_format": [
+            {"format": name, **calibrate(data, "history", data.groups["format"] == at).as_json()}
+            for at, name in enumerate(formats)
+        ],
+        "points": [
+            {
+                "history": data.histories[h],
+                "pair": data.labels["pair"][p],
+                "format": formats[f],
+                "screening": x,
+                "others": y,
+            }
+            for h, p, f, x, y in zip(
+                data.history.tolist(),
+                data.groups["pair"].tolist(),
+                data.groups["format"].tolist(),
+                data.x.tolist(),
+                data.y.tolist(),
+                strict=True,
+            )
+        ],
+        "note": "ranks candidates or stops a bad one; it never approves",
+    }
+
+
+def _screening_probes(cube: Cube) -> dict[str, int]:
+    n = np.asarray(cube.per_history(cube.screening))
+    return {"least": int(n.min()), "most": int(n.max())}
+
+
+def style_rewrite(cube: Cube) -> list[dict[str, Any]] | None:
+    """Return the accuracy change when the new model rewrites the old notes in its own manner."""
+    cells = [c for c in cube.first_repeats() if c.condition == "style_rewrite" and not c.repair]
+    if not cells:
+        return None
+    return [
+        {
+            "format": cell.format,
+            "writer": cell.writer,
+            "rewriter": cell.reader,
+            "accuracy_change": estimate(
+                difference(
+                    cube.counts(cell),
+                    cube.first(Cell(cell.format, cell.embedder, cell.writer, cell.reader)),
+                ),
+                unit="accuracy",
+            ).as_json(),
+        }
+        for cell in cells
+    ]
+
+
+def this_store_only(cube: Cube) -> dict[str, Any] | None:
+    """Return paired comparisons where there is one history alone; None where there are more."""
+    if len(cube.histories) != 1:
+        return None
+    comparisons = []
+    for old, new in directions_of(cube):
+        for form in formats_of(cube):
+            if not form.written:
+                continue
+            own = normal_cell(form, writer=new, reader=new)
+            inherited = normal_cell(form, writer=old, reader=new)
+            if own in cube.row and inherited in cube.row:
+                pair = _paired(cube, own, inherited)
+                comparisons.append({"format": form.name, "old": old, "new": new, **pair})
+    return {"label": LABEL, "comparisons": comparisons}
+
+
+def _paired(cube: Cube, own: Cell, inherited: Cell) -> dict[str, Any]:
+    a, b = cube.correct[cube.row[own]], cube.correct[cube.row[inherited]]
+    scored = (a > BLANK) & (b > BLANK)
+    unscored = int(np.sum(((a != ABSENT) | (b != ABSENT)) & ~scored))
+    if unscored:
+        return {
+            "status": "undefined",
+            "reason": f"{unscored} probes were not scored, or not asked, in both cells",
+        }
+    first, second = (a == RIGHT).tolist(), (b == RIGHT).tolist()
+    return {
+        "status": "ok",
+        "reason": "",
+        **compare_paired(cube.histories[0], first, second).as_json(),
+    }
+
+
+def cells_table(cube: Cube) -> list[dict[str, Any]]:
+    """Return the accuracy of every cell, first repeats and others, with its n."""
+    return [
+        {
+            **{name: getattr(cell, name) for name in cell.__dataclass_fields__},
+            "accuracy": estimate(
+                cube.counts(cell).accuracy(), unit="accuracy", keep_values=False
+            ).as_json(),
+        }
+        for cell in cube.cells
+    ]
