@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.columns import CELL_KEY, SHARED_CONDITIONS
+from analysis.columns import CELL_KEY, COSTS, SHARED_CONDITIONS
 from analysis.stats.cells import ABSENT, ANY, BLANK, Cell, Cube
 from analysis.stats.figures import IntArray
 from stores.errors import InvalidInputError
@@ -110,11 +110,11 @@ class _Layout:
             )
         return np.array(names, dtype=object)[chosen]
 
-    def cost(self, frame: pd.DataFrame) -> "np.typing.NDArray[np.float64]":
+    def cost(self, frame: pd.DataFrame, name: str) -> "np.typing.NDArray[np.float64]":
         """Cost per cell and history; refuse a repair with two costs."""
         shape = (len(self.cells), len(self.histories))
         cost = np.full(shape, np.nan)
-        values = frame["cost_usd"].to_numpy(dtype=np.float64, na_value=np.nan)
+        values = frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
         rows = np.flatnonzero(~np.isnan(values))
         at = (self.cell[rows], self.history[rows])
         cost[at] = values[rows]
@@ -123,7 +123,7 @@ class _Layout:
             row = int(rows[differs[0]])
             raise InvalidInputError(
                 f"the cell {self.cells[self.cell[row]].label()} of history "
-                f"{self.histories[self.history[row]]} has two values of cost_usd",
+                f"{self.histories[self.history[row]]} has two values of {name}",
                 where=self.where(row),
                 expected="the cost of the whole repair on each of its rows",
             )
@@ -180,7 +180,7 @@ def to_cube(frame: pd.DataFrame, where: Where = _row_name) -> Cube:
         correct=correct,
         rank=_by_cell(frame, "rank", layout),
         recall=_by_cell(frame, "recall", layout),
-        cost_usd=layout.cost(frame),
+        costs={name: layout.cost(frame, name) for name in COSTS if name in frame},
     )
 
 
