@@ -1,13 +1,15 @@
 """A plan expands to exactly the stores and evaluations of the protocol."""
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from experiments.plan.expand import expand
-from experiments.plan.plan import parse_plan
+from experiments.plan.plan import load_plan, parse_plan
 from experiments.plan.specs import Expansion
 from stores.errors import InvalidInputError
+from stores.workload.parameters import PRESETS
 from stores.workload.types import Event, History
 from tests.unit.plans import plan_values
 
@@ -119,3 +121,11 @@ def test_two_embedders_give_the_joint_cell_beside_the_single_ones():
     assert {(cell.reader, cell.embedder) for cell in both.evaluations} == {
         ("old", "e"), ("new", "e"), ("old", "f"), ("new", "f"),
     }  # fmt: skip
+
+
+def test_the_plan_of_the_papers_size_expands_to_the_papers_counts():
+    plan = load_plan(Path(__file__).parents[2] / "experiments" / "studies" / "paper.yaml")
+    work = expand(plan, HISTORIES)["writer_swap"]
+    assert len(work.stores) == 288
+    assert Counter(cell.repeat for cell in work.evaluations) == {0: 576, 1: 16}
+    assert (PRESETS["paper"].histories, PRESETS["paper"].probes_per_kind * 5) == (48, 160)

@@ -1,6 +1,7 @@
 """A plan file is read, or refused with the place and the nearest known key."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +10,7 @@ from experiments.plan.problems import InvalidPlanError
 from stores.errors import InvalidInputError
 from tests.unit.plans import plan_values
 
+STUDIES = Path(__file__).parents[2] / "experiments" / "studies"
 PLAN = b"""\
 key: two-models
 title: Two models
@@ -124,3 +126,8 @@ def test_a_form_gets_its_problems_by_field():
 def test_a_locked_plan_reads_back_as_itself():
     plan = parse_plan(plan_values())
     assert parse_plan(json.loads(plan.model_dump_json())) == plan
+
+
+@pytest.mark.parametrize("path", sorted(STUDIES.glob("*.yaml")), ids=lambda path: path.stem)
+def test_every_plan_that_memport_brings_can_be_loaded(path):
+    assert load_plan(path).key == path.stem
