@@ -125,8 +125,8 @@ def _launch(plan: StudyPlan, *, user: User) -> Study:
 
 
 def _keep_serving(server: RunningServer) -> None:
-    click.echo(f"The dashboard stays at {server.address} (Ctrl-C stops it).")
     try:
+        click.echo(f"The dashboard stays at {server.address} (Ctrl-C stops it).")
         server.wait()
     except KeyboardInterrupt:
         click.echo("Stopped. Everything is kept; `memport demo` shows it again.")
