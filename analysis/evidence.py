@@ -48,6 +48,7 @@ class CellPath:
     answer: Answer | None
     store: Store | None
     spans: tuple[Mapping[str, Any], ...]
+    no_spans: str
     ranks: tuple[EventRank, ...] | None
     n_retrieved: int
 
@@ -126,6 +127,7 @@ def paths(probe: Probe, cells: Sequence[Cell]) -> list[CellPath]:
                 answer=answer,
                 store=store,
                 spans=spans_in(store, probe),
+                no_spans=store.coverage.get("undefined", {}).get(probe.key, "") if store else "",
                 ranks=_ranks(answer),
                 n_retrieved=len(answer.retrieved) if answer else 0,
             )

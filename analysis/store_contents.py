@@ -82,7 +82,11 @@ def provenance(store: Store) -> list[tuple[str, str]]:
 def _identity(key: str, detail: Mapping[str, Any]) -> str:
     if not key:
         return ""
-    parts = [f"{name.replace('_', ' ')} {value}" for name, value in detail.items() if value != key]
+    parts = [
+        f"{name.replace('_', ' ')} {value}"
+        for name, value in detail.items()
+        if value not in (key, "", None)
+    ]
     return f"{key}: {', '.join(parts)}" if parts else key
 
 
@@ -90,3 +94,14 @@ def used_by(store: Store) -> list[Study]:
     """The studies that read this store."""
     ids = Evaluation.objects.filter(attempts__store=store).values("run__study")
     return list(Study.objects.filter(pk__in=ids))
+
+
+def damaged_stores(study: Study) -> list[Store]:
+    """The stores that a study reads whose content no longer matches their checksum."""
+    stores = Store.objects.filter(builds__run__study=study).distinct()
+    damaged = [
+        pk
+        for pk, checksum, data in stores.values_list("pk", "checksum", "content__data").iterator()
+        if hashlib.sha256(bytes(data)).hexdigest() != checksum
+    ]
+    return list(Store.objects.filter(pk__in=damaged).select_related("history"))

@@ -144,6 +144,12 @@ def pp(figure: Any, digits: int = 1) -> SafeString | str:
 
 
 @register.filter
+def p_value(figure: Any) -> SafeString | str:
+    """Write a p-value; a very small one as its bound."""
+    return _figure(figure, lambda value: "< 0.001" if value < 0.001 else f"{value:.3f}")
+
+
+@register.filter
 def ratio(figure: Any, digits: int = 2) -> SafeString | str:
     """Write a ratio such as retained performance: 0.87."""
     return _figure(figure, lambda value: f"{value:.{digits}f}".replace("-", MINUS))
@@ -217,6 +223,8 @@ def usd(amount: Any) -> str:
     value = float(amount)
     if value == 0:
         return "$0"
+    if value < 0.0001:
+        return "less than $0.0001"
     return f"${value:.2f}" if value >= 1 else f"${value:.4f}"
 
 

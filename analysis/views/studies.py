@@ -5,7 +5,7 @@ import json
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
-from analysis import run_view, selectors, study_view
+from analysis import run_view, selectors, store_contents, study_view
 from analysis.observations import csv_bytes, from_study
 from analysis.results import kept_report
 from analysis.views.common import STUDIES_ON_A_PAGE, page_of, study_or_404
@@ -30,6 +30,7 @@ def study_page(request: HttpRequest, key: str) -> HttpResponse:
         "nav": "studies", "study": study, "page": page, "report": page.report,
         "state": study_view.state_of(study), "runs": study.runs.all(),
         "deviations": study.deviations.order_by("at"), "asked": selectors.asked(study),
+        "damaged": store_contents.damaged_stores(study),
         "costs": run_view.study_costs(study.runs.all()),
     }  # fmt: skip
     return render(request, "studies/study.html", context)
