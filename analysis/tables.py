@@ -1,25 +1,22 @@
 """Answers tables as files: read with every fault named, written byte for byte the same."""
 
-import csv
 import gzip
 import io
-import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pa_parquet
 
-from analysis.arrays import categorical, check_frame
-from analysis.columns import BY_NAME, COLUMNS, NEVER_BLANK, SORT_KEY, Column
+from analysis.arrays import categorical, check_frame, codes
+from analysis.columns import COLUMNS, NEVER_BLANK, SORT_KEY, Column
+from analysis.table_files import Place, is_text, read_csv, read_parquet
 from stores.errors import InvalidInputError
-
-BLOCK_BYTES = 8 * 1024 * 1024
 
 
 def read_table(path: str | Path) -> pd.DataFrame:
@@ -43,156 +40,19 @@ def read_table(path: str | Path) -> pd.DataFrame:
         raise InvalidInputError("there is no such file", where=str(path))
     name = path.name.lower()
     if name.endswith(".parquet"):
-        table = _read_parquet(path)
+        table = read_parquet(path)
     elif name.endswith((".csv", ".csv.gz")):
-        table = _read_csv(path)
+        table = read_csv(path)
     else:
         raise InvalidInputError(
             "the kind of file is not known", where=path.name, expected=".csv, .csv.gz or .parquet"
         )
-    frame = to_frame(table, _Place(path))
-    check_frame(frame, _Place(path).words)
+    frame = to_frame(table, Place(path))
+    check_frame(frame, Place(path).words)
     return frame
 
 
-class _Place:
-    """Where a row is: its line in a CSV, its number in a Parquet file."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.is_csv = not path.name.lower().endswith(".parquet")
-
-    def words(self, row: int) -> str:
-        if not self.is_csv:
-            return f"row {row + 1}"
-        return f"line {self._line(row)}"
-
-    def _line(self, row: int) -> int:
-        """Read up to the row again: a quoted text may hold line ends of its own."""
-        with _text(self.path) as file:
-            reader = csv.reader(file)
-            next(reader, None)
-            line = reader.line_num + 1
-            seen = 0
-            for fields in reader:
-                if fields:
-                    if seen == row:
-                        return line
-                    seen += 1
-                line = reader.line_num + 1
-        return row + 2
-
-
-@contextmanager
-def _open(path: Path) -> Iterator[IO[bytes]]:
-    with path.open("rb") as file:
-        if path.name.lower().endswith(".gz"):
-            with gzip.GzipFile(fileobj=file) as unpacked:
-                yield unpacked  # type: ignore[misc]
-        else:
-            yield file
-
-
-@contextmanager
-def _text(path: Path) -> Iterator[IO[str]]:
-    with _open(path) as file:
-        yield io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
-
-
-def _header(path: Path) -> list[str]:
-    with _open(path) as file:
-        start = file.read(4)
-    if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise InvalidInputError("the file is UTF-16", where=path.name, expected="UTF-8")
-    with _text(path) as text:
-        line = text.readline()
-    if not line.strip():
-        raise InvalidInputError("the file is empty", where=path.name, expected="a header row")
-    names = next(csv.reader([line]))
-    for separator, word in ((";", "semicolons"), ("\t", "tabs")):
-        if len(names) < 3 and line.count(separator) > 2:
-            raise InvalidInputError(
-                f"columns are separated by {word}", where=f"{path.name}, line 1", expected="commas"
-            )
-    return names
-
-
-def check_header(names: list[str], where: str) -> None:
-    """Refuse a table that lacks a required column, or has one twice."""
-    missing = [c.name for c in COLUMNS if not c.optional and c.name not in names]
-    if missing:
-        raise InvalidInputError(
-            f"the column{'s' if len(missing) > 1 else ''} {', '.join(missing)} "
-            f"{'are' if len(missing) > 1 else 'is'} missing",
-            where=where,
-            hint="An empty column is enough where nothing applies; the header must be there",
-        )
-    twice = sorted({name for name in names if name in BY_NAME and names.count(name) > 1})
-    if twice:
-        raise InvalidInputError(f"the column {twice[0]} is there twice", where=where)
-
-
-def _read_csv(path: Path) -> pa.Table:
-    try:
-        names = _header(path)
-        check_header(names, f"{path.name}, line 1")
-        known = [name for name in names if name in BY_NAME]
-        with _open(path) as file:
-            return pa_csv.read_csv(
-                file,
-                read_options=pa_csv.ReadOptions(block_size=BLOCK_BYTES, use_threads=False),
-                parse_options=pa_csv.ParseOptions(newlines_in_values=True),
-                convert_options=pa_csv.ConvertOptions(
-                    include_columns=known,
-                    column_types={name: pa.dictionary(pa.int32(), pa.string()) for name in known},
-                    strings_can_be_null=False,
-                    null_values=[],
-                ),
-            )
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InvalidInputError(
-            f"the gzip file cannot be unpacked ({error})",
-            where=path.name,
-            hint="It is cut off or damaged: copy it again",
-        ) from None
-    except UnicodeDecodeError as error:
-        raise InvalidInputError(
-            f"byte {error.start} is not UTF-8", where=path.name, expected="UTF-8"
-        ) from None
-    except pa.ArrowInvalid as error:
-        raise _csv_error(path, str(error)) from None
-
-
-def _csv_error(path: Path, message: str) -> InvalidInputError:
-    if "UTF8" in message or "UTF-8" in message:
-        return InvalidInputError("the text is not UTF-8", where=path.name, expected="UTF-8")
-    return InvalidInputError(
-        f"the table cannot be read: {message.splitlines()[0]}",
-        where=path.name,
-        expected="one value per column in every row",
-    )
-
-
-def _read_parquet(path: Path) -> pa.Table:
-    try:
-        schema = pa_parquet.read_schema(path)
-        check_header(list(schema.names), path.name)
-        known = [name for name in schema.names if name in BY_NAME]
-        texts = [n for n in known if _is_text(schema.field(n).type)]
-        return pa_parquet.read_table(path, columns=known, read_dictionary=texts)
-    except (pa.ArrowInvalid, OSError) as error:
-        raise InvalidInputError(
-            f"the Parquet file cannot be read: {str(error).splitlines()[0]}", where=path.name
-        ) from None
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def to_frame(table: pa.Table, place: "_Place") -> pd.DataFrame:
+def to_frame(table: pa.Table, place: Place) -> pd.DataFrame:
     """Parse every column by its few distinct values, and name the first row that does not fit."""
     if table.num_rows == 0:
         raise InvalidInputError("the table has no rows", where=place.path.name)
@@ -205,7 +65,7 @@ def to_frame(table: pa.Table, place: "_Place") -> pd.DataFrame:
     )
 
 
-def _parsed(values: pa.ChunkedArray, column: Column, place: "_Place") -> Any:
+def _parsed(values: pa.ChunkedArray, column: Column, place: Place) -> Any:
     encoded = _encoded(values, column, place)
     texts = encoded.dictionary.to_pylist()
     positions = encoded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
@@ -252,12 +112,12 @@ def _series(column: Column, parsed: list[Any], positions: Any) -> Any:
     return pd.arrays.IntegerArray(integers[positions], missing[positions])
 
 
-def _encoded(values: pa.ChunkedArray, column: Column, place: "_Place") -> Any:
+def _encoded(values: pa.ChunkedArray, column: Column, place: Place) -> Any:
     """One dictionary array of texts, whatever the file held."""
     kind = values.type
     if pa.types.is_null(kind):
         return pa.nulls(len(values), pa.string()).dictionary_encode()
-    if _is_text(kind):
+    if is_text(kind):
         encoded = values if pa.types.is_dictionary(kind) else values.dictionary_encode()
         return encoded.unify_dictionaries().combine_chunks()
     numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
@@ -285,29 +145,49 @@ def csv_bytes(frame: pd.DataFrame) -> bytes:
     numbers are written in their shortest form that reads back the same.
     """
     columns = [column for column in COLUMNS if column.name in frame]
-    texts = {column.name: _texts(frame[column.name], column) for column in columns}
-    keys = [texts[name] for name in SORT_KEY if name in texts]
-    order = sorted(range(len(frame)), key=lambda row: tuple(key[row] for key in keys))
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(texts)
-    lists = list(texts.values())
-    writer.writerows([values[row] for values in lists] for row in order)
-    return out.getvalue().encode()
+    header = ",".join(column.name for column in columns)
+    return "\n".join([header, *_lines(frame, columns), ""]).encode()
 
 
-def _texts(values: "pd.Series[Any]", column: Column) -> list[str]:
+def _lines(frame: pd.DataFrame, columns: Sequence[Column]) -> list[str]:
+    """The rows as lines in the order of the export."""
+    if frame.empty:
+        return []
+    encoded = {column.name: _coded(frame[column.name], column) for column in columns}
+    keys = [encoded[name][0] for name in SORT_KEY if name in encoded]
+    order = np.lexsort(keys[::-1])
+    texts = [
+        pa.array([_quoted(text) for text in names], pa.string()).take(pa.array(positions[order]))
+        for positions, names in encoded.values()
+    ]
+    lines: list[str] = pc.binary_join_element_wise(*texts, ",").to_pylist()
+    return lines
+
+
+def _quoted(text: str) -> str:
+    if any(mark in text for mark in ',"\r\n'):
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def _coded(values: Any, column: Column) -> tuple[Any, list[str]]:
+    """Codes into the sorted texts of a column."""
     if column.kind == "text":
-        return [str(value) for value in values]
-    if column.kind == "number":
-        return ["" if np.isnan(v) else _shortest(float(v)) for v in values.astype("float64")]
-    if column.name == "rung":
-        return ["" if value == 0 else str(value) for value in values]
-    return ["" if pd.isna(value) else str(int(value)) for value in values]
+        return codes(values)
+    found, uniques = pd.factorize(values, use_na_sentinel=True)
+    texts = [_number_words(value, column) for value in np.asarray(uniques).tolist()]
+    order = sorted(range(len(texts) + 1), key=[*texts, ""].__getitem__)
+    rank = np.empty(len(texts) + 1, dtype=np.int64)
+    rank[order] = np.arange(len(texts) + 1)  # the last one is code -1: no value
+    return rank[found], sorted([*texts, ""])
 
 
-def _shortest(value: float) -> str:
-    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+def _number_words(value: float, column: Column) -> str:
+    if column.name == "rung" and value == 0:
+        return ""
+    if float(value).is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return repr(float(value))
 
 
 def write_csv(frame: pd.DataFrame, path: str | Path) -> None:
