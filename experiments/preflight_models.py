@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from experiments.plan.budgets import write_budget
 from experiments.plan.schema import Embedder, Model, StudyPlan
+from experiments.preflight_room import check_room
 from experiments.surroundings import Check, ModelElsewhere, Surroundings
 from stores.errors import InvalidInputError
 from stores.formats.base import MemoryFormat
-from stores.formats.reading import required_tokens
 from stores.roles import ChatModel, ChatRequest, EngineError
 from stores.workload.types import History
 
@@ -35,7 +34,7 @@ def check_model(
                 Check("model", expected, found, True, model.key),
                 *_tokenizer(chat, model.key),
                 _context(plan, chat, model.key),
-                *_room(plan, chat, model.key, histories, formats),
+                *check_room(plan, chat, model.key, histories, formats),
             ]
             if model.engine == "openai_api":
                 checks.append(_endpoint(chat, model))
@@ -60,78 +59,6 @@ def _context(plan: StudyPlan, chat: ChatModel, key: str) -> Check:
         chat.context_tokens >= wanted,
         key,
     )
-
-
-def _room(
-    plan: StudyPlan,
-    chat: ChatModel,
-    key: str,
-    histories: Sequence[History],
-    formats: Mapping[str, MemoryFormat],
-) -> list[Check]:
-    """Whether the longest prompts fit the context, with the output and the unused room kept."""
-    budgets, checks = plan.budgets, []
-    longest = sorted(histories, key=lambda h: -sum(len(event.text) for event in h.events))
-    longest = longest[:ENCODED_HISTORIES]
-    if "lc_raw" in plan.formats:
-        needs = {h.key: _transcript_tokens(plan, chat, h, formats["lc_raw"]) for h in longest}
-        what = f"its transcript with a question and {budgets.reader_output_tokens} tokens of answer"
-        checks.append(_fits(plan, chat, key, "longest history", needs, what))
-    if any(formats[name].needs_writer for name in plan.formats):
-        needs = {h.key: _window_tokens(plan, chat, h) for h in histories}
-        what = f"one window of events and {budgets.writer_output_tokens} tokens of writing"
-        checks.append(_fits(plan, chat, key, "longest window", needs, what))
-    return checks
-
-
-def _fits(
-    plan: StudyPlan, chat: ChatModel, key: str, name: str, needs: Mapping[str, int], what: str
-) -> Check:
-    """Whether the longest prompt fits; where it cannot be encoded here, whether it could."""
-    history = max(needs, key=lambda history: needs[history])
-    context, unused, tokens = (
-        plan.budgets.context_tokens,
-        plan.budgets.unused_tokens,
-        needs[history],
-    )
-    room, found = context - unused, f"{tokens:,} tokens"
-    if isinstance(chat, ModelElsewhere):
-        fewest = tokens // LONGEST_TOKEN_BYTES
-        found = f"at most {tokens:,} tokens" if tokens <= room else f"more than {fewest:,} tokens"
-        if fewest <= room < tokens:
-            found += ", not encoded here: every prompt is counted before it is asked"
-        tokens = fewest
-    return Check(
-        name,
-        f"at most {room:,} tokens (context {context:,}, unused {unused:,})",
-        f"{found} in {history!r}: {what}",
-        tokens <= room,
-        key,
-        "" if tokens <= room else "raise budgets.context_tokens",
-    )
-
-
-def _transcript_tokens(
-    plan: StudyPlan, chat: ChatModel, history: History, lc_raw: MemoryFormat
-) -> int:
-    """Tokens of the raw transcript's longest reading, encoded as the reader will get it."""
-    budget = write_budget(plan)
-    written = lc_raw.write(history, writer=None, embedder=None, budget=budget, prompts=plan.prompts)
-    longest = max(history.probes, key=lambda probe: len(probe.question), default=None)
-    probes = [longest] if longest is not None else []
-    readings = lc_raw.read(
-        written.content, probes, embedder=None, budget=budget, prompts=plan.prompts
-    )
-    output = plan.budgets.reader_output_tokens
-    return max((required_tokens(r, chat.count_tokens, output) for r in readings), default=0)
-
-
-def _window_tokens(plan: StudyPlan, chat: ChatModel, history: History) -> int:
-    """Tokens of the longest run of events that a writer sees at once, without its instruction."""
-    size = plan.budgets.events_per_window
-    windows = [history.events[n : n + size] for n in range(0, len(history.events), size)]
-    texts = ["\n".join(event.text for event in window) for window in windows]
-    return chat.count_tokens(max(texts, key=len, default="")) + plan.budgets.writer_output_tokens
 
 
 def _endpoint(chat: ChatModel, model: Model) -> Check:
