@@ -1,0 +1,177 @@
+"""An analysis as tables for the terminal."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from analysis.words import points
+from memport_site.commands.verdicts import print_report
+
+Document = Mapping[str, Any]
+
+
+def print_analysis(document: Document, *, console: Console) -> None:
+    """Print the verdicts, then every part that the answers allow."""
+    print_report(document, console=console)
+    _tests(document["planned_tests"], console)
+    for part in document["embedding_upgrade"] or ():
+        _indexes(part, console)
+    if document["loss_decomposition"]:
+        _losses(document["loss_decomposition"], console)
+    if document["repair"]:
+        _repairs(document["repair"]["usd"], console)
+    if document["screening"]:
+        _screening(document["screening"], console)
+    if document["this_store_only"]:
+        _one_history(document["this_store_only"], console)
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold")
+    for position, column in enumerate(columns):
+        table.add_column(column, justify="left" if position == 0 else "right")
+    return table
+
+
+def _tests(part: Document, console: Console) -> None:
+    if not part["contrasts"]:
+        return
+    word = "Planned tests" if part["planned"] else "Tests (unplanned)"
+    table = _table(word, "contrast", "estimate", "margin", "Holm p", "bootstrap bound", "decision")
+    for row in part["contrasts"]:
+        table.add_row(
+            row["key"],
+            _pp(row["estimate"]),
+            f"{row['margin_pp']:g} pp",
+            _p(row["p_holm"]),
+            _pp(row["bootstrap"]["lower_bound"]),
+            row["decision"],
+        )
+    console.print(table)
+
+
+def _indexes(part: Document, console: Console) -> None:
+    table = _table(
+        f"Indexes ({part['format']})", "index", "accuracy", "gain over old", "recall@8", "MRR",
+        "gain forfeited",
+    )  # fmt: skip
+    for row in part["indexes"]:
+        name = row["index"] if row["deployable"] else f"{row['index']} (oracle)"
+        table.add_row(
+            name,
+            _plain(row["accuracy"]),
+            _pp(row["gain_pp"]) if row["gain_pp"]["value"] is not None else "—",
+            _plain(row["recall_at_8"]),
+            _plain(row["mrr"]),
+            _percent(row["share_of_gain_forfeited"]),
+        )
+    console.print(table)
+
+
+def _losses(parts: Sequence[Document], console: Console) -> None:
+    table = _table("Where memory is lost", "format", "total", "construction", "retrieval", "reader")
+    for part in parts:
+        if part["left_out_because"]:
+            continue
+        cells = [
+            f"{_plain(part['components'][name])} ({_percent(part['shares'][name])})"
+            for name in ("construction", "retrieval", "reader")
+        ]
+        table.add_row(part["format"], _plain(part["total"]), *cells)
+    console.print(table)
+    for part in parts:
+        if part["left_out_because"]:
+            console.print(
+                f"{part['format']} is left out: {part['left_out_because']}.", markup=False
+            )
+
+
+def _repairs(rows: Sequence[Document], console: Console) -> None:
+    targets = sorted({row["target"] for row in rows})
+    table = _table("Repairs that reach a share of the fresh store", "direction", "format", "method",
+                   *(f"{target:.0%}" for target in targets))  # fmt: skip
+    keys = dict.fromkeys((r["old"], r["new"], r["format"], r["method"]) for r in rows)
+    for old, new, name, method in sorted(keys):
+        if method == "any":
+            continue
+        cells = [
+            _recovered(row)
+            for target in targets
+            for row in rows
+            if (row["old"], row["new"], row["format"], row["method"]) == (old, new, name, method)
+            and row["target"] == target
+        ]
+        table.add_row(f"{old} → {new}", name, method, *cells)
+    console.print(table)
+    console.print("Each cell: histories that succeed, and the median cost of those alone.")
+
+
+def _recovered(row: Document) -> str:
+    count = f"{row['n_success']}/{row['n_histories']}"
+    cost = row["median_cost"]
+    if cost["status"] == "unreachable":
+        return f"{count} ∞"
+    return count if cost["value"] is None else f"{count} ${cost['value']:,.3g}"
+
+
+def _screening(part: Document, console: Console) -> None:
+    table = _table(
+        "Screening: ranks and stops, never approves", "left out", "MAE", "RMSE", "bias", "slope"
+    )
+    for row in part["schemes"]:
+        figures = [row["mae"], row["rmse"], row["bias"], row["mean_slope"]]
+        table.add_row(f"one {row['scheme']}", *(_plain(figure) for figure in figures))
+    console.print(table)
+
+
+def _one_history(part: Document, console: Console) -> None:
+    table = _table(part["label"], "direction", "format", "difference", "McNemar p")
+    for row in part["comparisons"]:
+        figures = (
+            [_pp(row["difference_pp"]), _p(row["mcnemar_p"])]
+            if row["status"] == "ok"
+            else [row["reason"], ""]
+        )
+        table.add_row(f"{row['old']} → {row['new']}", row["format"], *figures)
+    console.print(table)
+
+
+def print_comparison(document: Document, *, console: Console) -> None:
+    """Print two reports side by side."""
+    first, second = document["reports"]
+    for report in (first, second):
+        labels = "; ".join(report["labels"])
+        console.print(f"{report['title']}: {report['histories']} histories. {labels}", markup=False)
+    table = _table("Swap delta", "direction", "format", first["title"], second["title"])
+    for row in document["rows"]:
+        cells = [_side(row["first"]), _side(row["second"])]
+        table.add_row(f"{row['old']} → {row['new']}", row["format"], *cells)
+    console.print(table)
+    console.print(document["note"])
+
+
+def _side(figures: Document | None) -> str:
+    if figures is None:
+        return "not there"
+    heading = str(figures["verdict"]["heading"])
+    if figures["verdict"]["outcome"] == "not_affected":
+        return heading
+    return f"{_pp(figures['swap_delta_pp'])}, {heading.lower()}"
+
+
+def _pp(figure: Document) -> str:
+    return "undefined" if figure["value"] is None else f"{points(figure['value'])} pp"
+
+
+def _plain(figure: Document) -> str:
+    return "—" if figure["value"] is None else f"{figure['value']:.4f}"
+
+
+def _percent(figure: Document) -> str:
+    return "—" if figure["value"] is None else f"{figure['value']:.0%}"
+
+
+def _p(figure: Document) -> str:
+    return "undefined" if figure["value"] is None else f"{figure['value']:.2g}"
