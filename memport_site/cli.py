@@ -11,6 +11,7 @@ from stores.roles import EngineError
 
 # name → module in memport_site.commands that defines a click command called `command`
 COMMANDS = {
+    "analyze": "Compute every number of the method from an answers table.",
     "demo": "Run the demo study on real models and serve the dashboard.",
     "histories": "Generate, validate, show, import and export histories.",
     "models": "List, fetch and check the models of the catalogue.",
@@ -57,21 +58,38 @@ def main(argv: list[str] | None = None) -> None:
     import django
 
     django.setup()
+    _leave(_run(argv))
+
+
+def _run(argv: list[str] | None) -> int:
     try:
-        cli.main(args=argv, prog_name="memport", standalone_mode=False)
+        # Without click's own handling of errors, `ctx.exit(code)` comes back as a result.
+        code = cli.main(args=argv, prog_name="memport", standalone_mode=False)
+        return code if isinstance(code, int) else 0
     except click.exceptions.Exit as error:
-        sys.exit(error.exit_code)
+        return int(error.exit_code)
     except click.ClickException as error:
         error.show()
-        sys.exit(2)
+        return 2
     except InvalidInputError as error:
         click.echo(f"memport: {error}", err=True)
-        sys.exit(2)
+        return 2
     except EngineError as error:
         click.echo(f"memport: {error}", err=True)
-        sys.exit(1)
+        return 1
     except (click.Abort, KeyboardInterrupt):
         click.echo(
             "memport: stopped; what was measured is kept, the same command resumes.", err=True
         )
-        sys.exit(130)
+        return 130
+
+
+def _leave(code: int) -> None:
+    """Exit; at once where a model call that nobody waits for still runs in a thread."""
+    from experiments.runtime.stopping import call_left
+
+    if call_left():
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)

@@ -149,7 +149,7 @@ MAX_UPLOAD_BYTES = env.int("MEMPORT_MAX_UPLOAD_MIB", 64) * MEBIBYTE
 
 # The truth about a job is in the database. The broker only wakes a worker up, so the
 # embedded default may forget everything at exit.
-CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", "memory://")
+CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", "memory://localhost//")
 CELERY_BROKER_TRANSPORT_OPTIONS = (
     {"polling_interval": 0.05} if CELERY_BROKER_URL.startswith("memory://") else {}
 )

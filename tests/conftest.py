@@ -1,5 +1,9 @@
 """Fixtures for all tests."""
 
+from collections.abc import Iterator
+
+import pytest
+
 from tests.services import (  # noqa: F401
     migrated_sqlite,
     postgres,
@@ -9,3 +13,14 @@ from tests.services import (  # noqa: F401
     sqlite_file,
     sqlite_url,
 )
+
+
+@pytest.fixture(autouse=True)
+def _a_process_of_its_own() -> Iterator[None]:
+    """Each test's database is empty: what this process remembers of another one is wrong."""
+    yield
+    from experiments.runtime import claims, processes
+
+    for claim in claims.held():
+        claims.drop(claim)
+    processes.forget()

@@ -41,10 +41,17 @@ def this_process(*, now: datetime | None = None) -> WorkerProcess:
 
 
 def beat(*, now: datetime | None = None) -> None:
-    """Note that this process is alive."""
-    WorkerProcess.objects.filter(pk=this_process().pk).update(
-        heartbeat_at=now or timezone.now(), stopped_at=None
-    )
+    """Note that this process is alive; register it anew where its row is gone."""
+    row = WorkerProcess.objects.filter(pk=this_process().pk)
+    if not row.update(heartbeat_at=now or timezone.now(), stopped_at=None):
+        forget()
+        this_process(now=now)
+
+
+def forget() -> None:
+    """Forget under which row this process is registered: the next use registers it anew."""
+    with _lock:
+        _rows.clear()
 
 
 def set_address(address: str) -> None:
@@ -58,8 +65,7 @@ def set_address(address: str) -> None:
 def sign_off(*, now: datetime | None = None) -> None:
     """Note that this process works no more."""
     WorkerProcess.objects.filter(pk=this_process().pk).update(stopped_at=now or timezone.now())
-    with _lock:
-        _rows.clear()
+    forget()
 
 
 def is_gone(process: WorkerProcess) -> bool:

@@ -33,6 +33,7 @@ def command(port: int) -> None:
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGINT, end)
     try:
         server.wait()
     except KeyboardInterrupt:

@@ -68,12 +68,14 @@ def _run_evaluations(evaluations: tuple[int, ...], database: str | None) -> None
 
 
 def _run_embedded() -> None:
+    """Work, or wait until the process that works ends."""
     from experiments.runtime.standby import ensure_worker
 
     def end(signum: int, frame: FrameType | None) -> None:  # noqa: ARG001
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGINT, end)
     with ensure_worker() as worker:
         who = (
             "This process works"
@@ -81,5 +83,8 @@ def _run_embedded() -> None:
             else f"Waiting: work is done by {worker.who()}"
         )
         click.echo(f"{who} (Ctrl-C stops it).")
-        while True:
-            time.sleep(1)
+        try:
+            while True:
+                time.sleep(1)
+        except KeyboardInterrupt:
+            click.echo("Stopping; what was measured is kept.")

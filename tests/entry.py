@@ -1,0 +1,28 @@
+"""The `memport` command line with watched models in place of the catalogue's.
+
+Run as `python -m tests.entry …`; children that it starts for noise repeats are this entry again.
+"""
+
+import os
+import sys
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memport_site.settings")
+
+
+def install(**options: float) -> None:
+    """Replace the pool of this process and of its forks, and the program of its children."""
+    import django
+
+    django.setup()
+    from experiments.runtime import elsewhere, pool
+    from tests.models import WatchedPool
+
+    pool.catalogue_pool = lambda: WatchedPool(**options)
+    elsewhere.child_command[:] = [sys.executable, "-m", "tests.entry", "worker"]
+
+
+if __name__ == "__main__":
+    install(delay_s=float(os.environ.get("TEST_CALL_S", "0")))
+    from memport_site.cli import main
+
+    main()
