@@ -18,7 +18,7 @@ def print_list(rows: Sequence[Mapping[str, Any]]) -> None:
     table = Table("study", "title", "state", "evaluations", "launched")
     for row in rows:
         done = f"{row['evaluations']['complete']} of {row['evaluations']['all']}"
-        table.add_row(row["key"], row["title"], row["state"], done, row["launched_at"] or "no")
+        table.add_row(row["key"], row["title"], row["state"], done, _minute(row["launched_at"]))
     Console().print(table)
 
 
@@ -54,3 +54,8 @@ def print_details(study: Study, details: Mapping[str, Any]) -> None:
             console.print(f"  error: {error}")
         print_checks([Check(**found) for found in one["preflight"]], as_json=False)
     console.print(json.dumps(details["plan"], indent=2, ensure_ascii=False))
+
+
+def _minute(at: str | None) -> str:
+    """A point in time to the minute: `2026-11-29 20:14`."""
+    return at[:16].replace("T", " ") if at else "not yet"
