@@ -16,9 +16,13 @@ def the_catalogue() -> Catalogue:
 
 
 def open_small_model(context_tokens: int = 1024) -> LlamaCppModel:
-    """Open the 135M; raises with the command to run where it was never fetched."""
+    """Open the 135M; raises with the command to run where it was never fetched.
+
+    One thread: where other tests want the cores too, two threads wait for each other at every
+    layer and take twenty times as long.
+    """
     model = open_chat_model(
-        schema.Model(key="small", engine="llama_cpp", catalogue=SMALL),
+        schema.Model(key="small", engine="llama_cpp", catalogue=SMALL, options={"threads": 1}),
         context_tokens=context_tokens,
         catalogue=the_catalogue(),
     )
