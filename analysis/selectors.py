@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 
+from analysis.observations import COLUMNS, headline_attempts
 from experiments.models import Answer, Attempt, Evaluation, Run, Study
 from memport_site.accounts.models import Workspace
 from stores.models import History, Probe, Store
@@ -85,14 +86,12 @@ class ProbeRow:
         return list(zip(self.cells, self.answers, strict=True))
 
 
-def counted_attempts() -> QuerySet[Attempt]:
-    """The attempts that headline figures use: the first complete one of every evaluation."""
-    earlier = Attempt.objects.filter(
-        evaluation=OuterRef("evaluation"),
-        state=Attempt.State.COMPLETE,
-        number__lt=OuterRef("number"),
-    )
-    return Attempt.objects.filter(~Exists(earlier), state=Attempt.State.COMPLETE)
+def counted_attempts(study: Study, history: History | None = None) -> list[int]:
+    """The attempts that headline figures use: the same rule as the statistics', by their ids."""
+    attempts = Attempt.objects.filter(evaluation__run__study=study)
+    if history is not None:
+        attempts = attempts.filter(evaluation__history=history)
+    return [row["id"] for row in headline_attempts(attempts)]
 
 
 def studies(workspace: Workspace) -> QuerySet[Study]:
@@ -131,27 +130,31 @@ def cells_of(
     evaluations = Evaluation.objects.filter(history=history, run__study=study)
     if not repeats:
         evaluations = evaluations.filter(repeat=0)
-    ordered = sorted(evaluations.select_related("run"), key=_column_order)
-    attempts = {
-        attempt.evaluation_id: attempt
-        for attempt in counted_attempts().filter(evaluation__in=ordered).select_related("store")
-    }
-    return [Cell(e, attempts.get(e.pk), _matches(e, filters)) for e in ordered]
+    counted = Attempt.objects.filter(pk__in=counted_attempts(study, history))
+    attempts = {attempt.evaluation_id: attempt for attempt in counted.select_related("store")}
+    columns: dict[tuple[Any, ...], Evaluation] = {}
+    for evaluation in sorted(evaluations, key=_column_order):
+        key = tuple(getattr(evaluation, name) for name in COLUMNS[1:])
+        # Where several runs hold a cell, the one whose answers count is shown.
+        if key not in columns or evaluation.pk in attempts:
+            columns[key] = evaluation
+    return [Cell(e, attempts.get(e.pk), _matches(e, filters)) for e in columns.values()]
 
 
 def _column_order(evaluation: Evaluation) -> tuple[object, ...]:
-    """By run and format, the reader's own store before the inherited one."""
+    """By format, the reader's own store before the inherited one."""
     e = evaluation
     known = FORMAT_ORDER.index(e.format) if e.format in FORMAT_ORDER else len(FORMAT_ORDER)
     return (
-        e.run_id,
         known,
         e.format,
+        e.embedder,
         e.condition,
         e.reader,
         e.writer != e.reader,
         e.writer,
         e.repeat,
+        e.pk,
     )
 
 
@@ -186,9 +189,7 @@ def probe_rows(probes: Sequence[Probe], cells: Sequence[Cell]) -> list[ProbeRow]
 
 def answers(study: Study, filters: Mapping[str, str]) -> QuerySet[Answer]:
     """The answers of a study that headline figures use, narrowed by the filters of an address."""
-    found = Answer.objects.filter(attempt__in=counted_attempts()).filter(
-        attempt__evaluation__run__study=study
-    )
+    found = Answer.objects.filter(attempt__in=counted_attempts(study))
     for name, column in ANSWER_FILTERS.items():
         if name in filters:
             found = found.filter(**{column: filters[name]})

@@ -1,13 +1,12 @@
 """Makes whole studies in the database, quickly and without a model.
 
-Histories, stores and coverage are made by the real generator and the real formats; a scripted
-writer loses what it is told to lose, and the answers follow from what each store still holds.
+Histories, readings and coverage come from the real generator and the real formats; a writer loses
+what it is told to lose, and the answers follow from what each store still holds.
 """
 
 import hashlib
-import json
-import re
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -22,12 +21,15 @@ from experiments.plan.specs import EvaluationSpec
 from experiments.services.inputs import prefix_sha256, request_sha256
 from memport_site.accounts.models import Membership, User, Workspace
 from stores import models as stored
+from stores.formats.base import Written
+from stores.formats.content import canonical_json
 from stores.formats.formats import FORMATS
 from stores.formats.reading import reader_request
 from stores.keeping import identity_hash, keep_store
-from stores.roles import ChatReply, ChatRequest, EmbeddingGeneration, ModelIdentity
+from stores.roles import EmbeddingGeneration, ModelIdentity
 from stores.workload.generator import generate
 from stores.workload.types import History
+from stores.workload.vocabulary import NOTE
 
 ENGINE = "scripted"
 
@@ -82,51 +84,24 @@ class BagEmbedder:
         """Nothing to close."""
 
 
-class ForgetfulWriter:
-    """Notes down, or claims, every event of a window but for every n-th one."""
-
-    context_tokens = 4096
-
-    def __init__(self, key: str, history: History, *, loses_every: int) -> None:
-        self.identity = ModelIdentity(key=key, engine=ENGINE, revision="1", fingerprint=key)
-        self.events = {event.seq: event for event in history.events}
-        self.loses_every = loses_every
-
-    def count_tokens(self, text: str) -> int:
-        """Count words."""
-        return len(text.split())
-
-    def chat(self, requests: Sequence[ChatRequest]) -> list[ChatReply]:
-        """Return what this writer keeps of each window."""
-        return [self._reply(request) for request in requests]
-
-    def _reply(self, request: ChatRequest) -> ChatReply:
-        numbers = [int(n) for n in re.findall(r"^\[(\d+)\]", request.suffix, re.MULTILINE)]
-        kept = [self.events[n] for n in numbers if n % self.loses_every]
-        text = "\n".join(event.text for event in kept)
-        if request.json_schema is not None:
-            predicates = request.json_schema["properties"]["claims"]["items"]["properties"]
-            allowed = predicates["predicate"]["enum"]
-            claims = [
-                {
-                    "event": event.seq, "subject": str(event.fields["subject"]),
-                    "predicate": event.fields["predicate"], "object": str(event.fields["object"]),
-                    "source": str(event.fields.get("source", "")),
-                }
-                for event in kept
-                if event.fields and event.fields["predicate"] in allowed
-            ]  # fmt: skip
-            text = json.dumps({"claims": claims})
-        return ChatReply(
-            text=text, finish_reason="stop", prompt_tokens=200, cached_tokens=0, primed_tokens=0,
-            output_tokens=40, wall_s=0.5, served_model=self.identity.key,
-        )  # fmt: skip
-
-    def forget(self) -> None:
-        """Nothing is cached."""
-
-    def close(self) -> None:
-        """Nothing to close."""
+def written_by(name: str, history: History, *, loses_every: int) -> Written:
+    """Return what a forgetful writer keeps: all events but every n-th one."""
+    kept = [event for event in history.events if event.seq % loses_every]
+    if name == "notes":
+        notes = [{"events": [event.key], "text": event.text} for event in kept]
+        return Written(canonical_json({"format": "notes", "notes": notes}))
+    facts = [event for event in kept if event.fields and event.fields["predicate"] != NOTE]
+    claims = [
+        {
+            "item": f"claim-{number:04d}", "subject": str(event.fields["subject"]),
+            "predicate": event.fields["predicate"], "object": str(event.fields["object"]),
+            "source": str(event.fields.get("source", "")), "event": event.key, "seq": event.seq,
+            "at": event.at,
+        }
+        for number, event in enumerate(facts, start=1)
+        if event.fields
+    ]  # fmt: skip
+    return Written(canonical_json({"format": "kg_fixed", "claims": claims}))
 
 
 WRITERS = {"old": 4, "new": 9}
@@ -193,6 +168,7 @@ class StudyMaker:
             run = Run.objects.create(
                 study=study, test=test, state=state, started_at=now,
                 finished_at=now if state == Run.State.COMPLETE else None,
+                left_out=[asdict(left) for left in expansion.left_out],
             )  # fmt: skip
             builds = {
                 spec.key: self._build(run, position, spec)
@@ -205,12 +181,16 @@ class StudyMaker:
 
     def _build(self, run: Run, position: int, spec: Any) -> StoreBuild:
         memory_format, history = FORMATS[spec.format], self.values[spec.history]
-        writer = ForgetfulWriter(spec.writer, history, loses_every=WRITERS.get(spec.writer, 5))
         embedder = self.embedder if memory_format.needs_embedder else None
-        written = memory_format.write(
-            history, writer=writer if spec.writer else None, embedder=embedder, budget=self.budget
-        )
-        identity = writer.identity if spec.writer else None
+        identity = None
+        if spec.writer:
+            identity = ModelIdentity(spec.writer, ENGINE, "1", spec.writer)
+            loses_every = WRITERS.get(spec.writer, 5)
+            written = written_by(spec.format, history, loses_every=loses_every)
+        else:
+            written = memory_format.write(
+                history, writer=None, embedder=embedder, budget=self.budget
+            )
         generation = embedder.generation if embedder else None
         store = keep_store(
             workspace=self.workspace,
