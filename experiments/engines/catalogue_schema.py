@@ -4,7 +4,15 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationError,
+    model_validator,
+)
 
 from stores.errors import InvalidInputError
 
@@ -71,7 +79,22 @@ class HubSource(CataloguePart):
     revision: str = "main"
 
 
-Source = LocalSource | EntrySource | PackageSource | HubSource
+SOURCE_KINDS = ("path", "entry", "package", "hub")
+
+
+def _source_kind(value: Any) -> str | None:
+    """A source is known by its own key, so that a mistake in it is named as one of that kind."""
+    keys = value if isinstance(value, dict) else type(value).model_fields
+    return next((kind for kind in SOURCE_KINDS if kind in keys), None)
+
+
+Source = Annotated[
+    Annotated[LocalSource, Tag("path")]
+    | Annotated[EntrySource, Tag("entry")]
+    | Annotated[PackageSource, Tag("package")]
+    | Annotated[HubSource, Tag("hub")],
+    Discriminator(_source_kind),
+]
 
 
 class CatalogueFile(CataloguePart):

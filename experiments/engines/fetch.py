@@ -100,9 +100,11 @@ class _Fetch:
         except OSError as error:
             if error.errno != errno.ENOSPC:
                 raise
+            # A full disk harms whoever else uses it: give the room back.
+            shutil.rmtree(self._work, ignore_errors=True)
             raise ModelFileError(
                 f"the disk is full: {self._catalogue.models_dir} has no room for {self._key!r}; "
-                "what has arrived is kept, make room and fetch again."
+                "nothing of it was kept. Make room and fetch again."
             ) from error
         shutil.rmtree(self._work, ignore_errors=True)
 
