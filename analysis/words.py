@@ -46,15 +46,20 @@ def heading(verdict: Verdict) -> str:
     return HEADINGS[verdict.outcome]
 
 
-def service_words(swap: Swap) -> str:
-    """What the users of the service feel, in a sentence."""
+def service_words(swap: Swap, verdict: Verdict) -> str:
+    """What the users of the service feel; "but" where the verdict sounds otherwise."""
     change = swap.service_change_pp
     if change.value is None:
         return f"Service change: undefined, because {change.figure.reason}."
     span = ""
     if change.low is not None and change.high is not None:
         span = f" (95 % interval {points(change.low)} to {points(change.high)})"
-    return f"Users see {points(change.value)} pp on the day of the switch{span}."
+    users = "Users"
+    if verdict.outcome == "safe" and change.high is not None and change.high < 0:
+        users = "But users"
+    elif verdict.outcome in ("loses", "worse") and change.low is not None and change.low > 0:
+        users = "Even so, users"
+    return f"{users} see {points(change.value)} pp on the day of the switch{span}."
 
 
 def sentence(swap: Swap, verdict: Verdict, *, margin_pp: float) -> str:

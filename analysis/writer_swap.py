@@ -82,7 +82,7 @@ def _format(
             **verdict.as_json(),
             "heading": words.heading(verdict),
             "sentence": words.sentence(swap, verdict, margin_pp=settings.margin_pp),
-            "service_sentence": words.service_words(swap),
+            "service_sentence": words.service_words(swap, verdict),
             "margin_pp": settings.margin_pp,
         },
         "by_kind": breakdown(cube.kinds),
