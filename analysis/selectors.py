@@ -190,6 +190,8 @@ def probe_rows(probes: Sequence[Probe], cells: Sequence[Cell]) -> list[ProbeRow]
 def answers(study: Study, filters: Mapping[str, str]) -> QuerySet[Answer]:
     """The answers of a study that headline figures use, narrowed by the filters of an address."""
     found = Answer.objects.filter(attempt__in=counted_attempts(study))
+    if not filters.get("repeat", "0").isdecimal():
+        return found.none()
     for name, column in ANSWER_FILTERS.items():
         if name in filters:
             found = found.filter(**{column: filters[name]})

@@ -239,29 +239,34 @@ class StudyMaker:
             bytes(build.store.content.data), history.probes,
             embedder=self.embedder if memory_format.needs_embedder else None, budget=self.budget,
         )  # fmt: skip
+        calls, answers = [], []
         for position, (probe, reading) in enumerate(zip(history.probes, readings, strict=True)):
             request = reader_request(
                 reading, max_output_tokens=self.plan.budgets.reader_output_tokens,
                 seed=self.plan.seed,
             )  # fmt: skip
             text, reason = self._says(probe, reading, cell)
-            call = Call.objects.create(
+            calls.append(Call(
                 attempt=attempt, role=Call.Role.READER, model=cell.reader, position=position,
                 served_model=f"scripted-{cell.reader}", reply_text=text, finish_reason="stop",
                 request_sha256=request_sha256(request, identity=identity),
                 prompt_tokens=240, cached_tokens=200, output_tokens=8, engine_s=0.4,
                 cost_usd=0.00002,
-            )  # fmt: skip
-            Answer.objects.create(
-                attempt=attempt, probe=self.probes[cell.history, probe.key], call=call, text=text,
-                correct=not reason, reason=reason, found=[text[-8:-1]] if "code" in text else [],
+            ))  # fmt: skip
+            answers.append(Answer(
+                attempt=attempt, probe=self.probes[cell.history, probe.key], text=text,
+                correct=not reason, reason=reason,
+                found=[text[-8:-1]] if "code" in text else [],
                 prefix_sha256=prefix_sha256(reading), suffix=reading.suffix,
                 retrieved=[
                     {"item": r.item, "rank": r.rank, "score": r.score, "events": list(r.events)}
                     for r in reading.retrieved
                 ],
                 evidence_ranks=dict(reading.evidence_ranks) if reading.evidence_ranks else None,
-            )  # fmt: skip
+            ))  # fmt: skip
+        for call, answer in zip(Call.objects.bulk_create(calls), answers, strict=True):
+            answer.call = call
+        Answer.objects.bulk_create(answers)
 
     def _says(self, probe: Any, reading: Any, cell: EvaluationSpec) -> tuple[str, str]:
         """The scripted reader finds the code where it is shown; the old one misses every third."""
