@@ -24,6 +24,8 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
 @requires(Permission.VIEW)
 def run_progress(request: HttpRequest, run_id: int) -> HttpResponse:
     """The part of the page that changes; 204 where there is no news since `seen`."""
+    if not request.htmx:  # type: ignore[attr-defined]
+        return redirect("run", run_id)
     context = _context(request, run_id)
     if request.GET.get("seen") == context["page"].news and not context["page"].progress.is_over:
         return HttpResponse(status=204)

@@ -9,6 +9,7 @@
     if (root.dataset.theme) { return root.dataset.theme === "dark"; }
     return window.matchMedia("(prefers-color-scheme: dark)").matches;
   }
+  root.dataset.js = "yes";
   var kept = stored();
   if (kept === "light" || kept === "dark") { root.dataset.theme = kept; }
   function announce() { document.dispatchEvent(new CustomEvent("memport:theme")); }

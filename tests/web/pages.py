@@ -14,7 +14,6 @@ def object_pages(study: Study) -> list[str]:
     return [
         *(reverse(name, args=[study.key]) for name in names),
         reverse("run", args=[run.pk]),
-        reverse("run-progress", args=[run.pk]),
         reverse("history", args=[evaluation.history_id]),
         reverse("store", args=[evaluation.build.store_id]),
         reverse("probe", args=[answer.probe_id]),

@@ -8,6 +8,8 @@ from tests.factories import a_study
 from tests.web.conftest import text_of
 from tests.web.test_study_page import words_of
 
+HTMX = {"HX-Request": "true"}
+
 
 @pytest.fixture
 def running(workspace) -> Run:
@@ -41,19 +43,24 @@ def test_an_error_stands_in_plain_words_beside_its_evaluation(admin, running):
 def test_a_running_page_polls_and_gets_nothing_while_there_is_no_news(admin, running):
     page = text_of(admin.get(reverse("run", args=[running.pk])))
     address = page.split('hx-get="')[1].split('"')[0].replace("&amp;", "&")
-    assert admin.get(address).status_code == 204
+    assert admin.get(address, headers=HTMX).status_code == 204
     Evaluation.objects.filter(run=running, state="ready").update(state="running")
-    news = admin.get(address)
+    news = admin.get(address, headers=HTMX)
     assert news.status_code == 200
     assert "<html" not in text_of(news)
     assert "hx-get" in text_of(news)
+
+
+def test_the_changing_part_opened_by_itself_leads_to_the_whole_page(admin, running):
+    response = admin.get(reverse("run-progress", args=[running.pk]))
+    assert response.url == reverse("run", args=[running.pk])
 
 
 def test_polling_ends_with_the_run(admin, running):
     page = text_of(admin.get(reverse("run", args=[running.pk])))
     address = page.split('hx-get="')[1].split('"')[0].replace("&amp;", "&")
     Run.objects.filter(pk=running.pk).update(state="complete", finished_at=timezone.now())
-    last = text_of(admin.get(address))
+    last = text_of(admin.get(address, headers=HTMX))
     assert "✓ complete" in last
     assert "hx-get" not in last
 
