@@ -142,6 +142,10 @@ STORAGES = {
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 
+# Pages name hashed files alone, so that browsers may keep them for good; compress nothing else.
+WHITENOISE_KEEP_ONLY_HASHED_FILES = True
+WHITENOISE_ALLOW_ALL_ORIGINS = False
+
 MEBIBYTE = 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * MEBIBYTE
 FILE_UPLOAD_MAX_MEMORY_SIZE = 2 * MEBIBYTE
