@@ -10,6 +10,7 @@ from experiments.plan import schema
 from stores.errors import InvalidInputError
 from stores.roles import Embedder
 
+SERVER_POOLING = "server"
 WEIGHTS_FILE = "model.safetensors"
 
 Opener = Callable[[schema.Embedder, Catalogue], Embedder]
@@ -33,6 +34,12 @@ def _open_onnx(embedder: schema.Embedder, catalogue: Catalogue) -> Embedder:
     key = catalogue_key(embedder.catalogue, "embedding", where, catalogue)
     entry = catalogue.entry(key)
     settings, running = read_settings(entry.settings, embedder.options, where=f"{where}.options")
+    if settings.pooling == SERVER_POOLING:
+        raise InvalidInputError(
+            "pooling 'server' belongs to an endpoint",
+            where=f"{where}.options",
+            expected="'mean' or 'cls'",
+        )
     return OnnxEmbedder(
         catalogue.verified(key),
         key=key,
@@ -50,7 +57,7 @@ def _open_openai_api(embedder: schema.Embedder, _: Catalogue) -> Embedder:
     where = f"embedders.{embedder.key}"
     deciding = {k: v for k, v in embedder.options.items() if k not in ENDPOINT_OPTIONS}
     # How the server pools is not said; its own limit of length applies.
-    known = {"pooling": "server", "max_tokens": 8192}
+    known = {"pooling": SERVER_POOLING, "max_tokens": 8192}
     settings, running = read_settings(known, deciding, where=f"{where}.options")
     endpoint, name = open_endpoint(embedder, where=where)
     return OpenAIEmbedder(endpoint, model=name, settings=settings, running=running)

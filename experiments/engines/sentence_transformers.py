@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.engines.embedding import EmbeddingSettings, Running
+from experiments.engines.embedding import EmbeddingSettings, Running, normalize
 from stores.errors import InvalidInputError
 from stores.roles import EmbeddingGeneration, EngineError, Vectors
 
@@ -67,12 +67,13 @@ class SentenceTransformersEmbedder:
             vectors = self._model.encode(
                 list(texts),
                 batch_size=self._batch_size,
-                normalize_embeddings=self._settings.normalized,
+                normalize_embeddings=False,
                 convert_to_numpy=True,
                 show_progress_bar=False,
                 prompt="",
             )
-        return np.asarray(vectors, dtype=np.float32)
+        vectors = np.asarray(vectors, dtype=np.float32)
+        return normalize(vectors) if self._settings.normalized else vectors
 
     def _require_pooling(self, key: str) -> None:
         """Raise `InvalidInputError` where the model pools otherwise than its settings say."""
@@ -95,9 +96,12 @@ def _load(name_or_path: str, *, revision: str | None, device: str | None) -> Any
             "`onnx` engine, which runs the same models."
         ) from error
     try:
-        return sentence_transformers.SentenceTransformer(
+        model = sentence_transformers.SentenceTransformer(
             name_or_path, revision=revision or None, device=device
         )
+        # Many folders scale their vectors to length 1 whatever is asked; here a setting decides.
+        kept = [module for module in model if type(module).__name__ != "Normalize"]
+        return sentence_transformers.SentenceTransformer(modules=kept, device=device)
     except (OSError, ValueError, RuntimeError) as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise EngineError(f"sentence-transformers cannot load {name_or_path}: {reason}.") from error
