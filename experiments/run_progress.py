@@ -117,6 +117,10 @@ def _waiting_step(run: Run) -> str:
     ]
     if retrying:
         return f"waiting until {min(retrying):%H:%M:%S} UTC to try again"  # type: ignore[type-var]
+    active = (Run.State.QUEUED, Run.State.RUNNING)
+    ahead = Run.objects.filter(pk__lt=run.pk, state__in=active).select_related("study").first()
+    if ahead is not None:
+        return f"waiting for the study {ahead.study.key}, which was launched before"
     return "waiting for a worker"
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from experiments.models import Attempt, Deviation, Evaluation, Run, StoreBuild
 from experiments.plan.plan import parse_plan
+from experiments.run_progress import progress
 from experiments.services.control import rerun_failed, resume_run, stop_run
 from experiments.services.launch import launch_study
 from memport_site.accounts.services import default_workspace, ensure_admin
@@ -70,3 +71,16 @@ def test_a_rerun_without_anything_failed_changes_nothing(run):
 def test_a_rerun_needs_a_reason(run):
     with pytest.raises(InvalidInputError, match="needs a reason"):
         rerun_failed(run=run, user=None, why=" ")
+
+
+def test_a_run_behind_another_one_says_for_which_it_waits(run):
+    assert progress(run).step == "waiting for a worker"
+    study = launch_study(
+        plan=parse_plan(plan_values(key="later", formats=["notes"])),
+        workspace=default_workspace(),
+        user=None,
+        surroundings=around(),
+    )
+    assert progress(study.runs.get()).step == (
+        "waiting for the study two-models, which was launched before"
+    )
