@@ -36,14 +36,10 @@ def fenced(tag: str, body: str) -> str:
 
 
 def event_line(event: Event, *, dated: bool = True) -> str:
-    """Return an event as one line: order, time, actor, text. `dated=False` leaves the day out."""
+    """Return an event as one line: time, actor, text. `dated=False` leaves the day out."""
     at = one_line(event.at) if dated else clock(event.at)
     head = " ".join(part for part in (at, one_line(event.actor)) if part)
-    return (
-        f"[{event.seq}] {head}: {one_line(event.text)}"
-        if head
-        else (f"[{event.seq}] {one_line(event.text)}")
-    )
+    return f"{head}: {one_line(event.text)}" if head else one_line(event.text)
 
 
 def event_lines(events: Iterable[Event]) -> str:
@@ -72,3 +68,8 @@ def clock(at: str) -> str:
     """Return the time of day of an ISO time, or the whole text where it is none."""
     iso = _ISO_MINUTE.fullmatch(at)
     return iso["time"] if iso else one_line(at)
+
+
+def numbered_texts(events: Iterable[Event]) -> str:
+    """Return the texts of events as numbered lines, without time and actor."""
+    return "\n".join(f"{event.seq}. {one_line(event.text)}" for event in events)

@@ -8,7 +8,7 @@ from stores.formats.base import ProbeCoverage, Reading, Retrieved, WriteBudget, 
 from stores.formats.codes import DEFAULT_CODE_PATTERN
 from stores.formats.content import canonical_json, parse_content
 from stores.formats.coverage import Item, cover
-from stores.formats.fence import clock, one_line, under_days
+from stores.formats.fence import numbered_texts, one_line
 from stores.formats.kg_claims import (
     CLAIM_PREDICATES,
     SCHEMA_VERSION,
@@ -59,6 +59,7 @@ class KgFixed:
                 events,
                 prompt,
                 budget=budget,
+                lines=numbered_texts(events),
                 json_schema=claims_schema(events),
                 predicates=", ".join(CLAIM_PREDICATES),
             )
@@ -119,9 +120,8 @@ class KgFixed:
 
 def claim_text(claim: Claim) -> str:
     """Return a claim as a reader sees it."""
-    parts = (claim.subject, claim.predicate.replace("_", " "), claim.object, claim.source)
-    said = " | ".join(one_line(part) for part in parts if part)
-    return f"[{claim.seq}] {clock(claim.at)}: {said}" if claim.at else f"[{claim.seq}] {said}"
+    said = f"{claim.subject} {claim.predicate.replace('_', ' ')} {claim.object}"
+    return one_line(f"{said} ({claim.source})" if claim.source else said)
 
 
 def _claims(content: bytes) -> list[Claim]:
@@ -131,7 +131,7 @@ def _claims(content: bytes) -> list[Claim]:
 def _reading(claims: Sequence[Claim], probe: Probe, prompts: str) -> Reading:
     found = walk(claims, probe.question)
     shown = [entry for entry in found if entry.hop is not None]
-    lines = under_days((entry.claim.at, claim_text(entry.claim)) for entry in shown)
+    lines = [claim_text(entry.claim) for entry in shown]
     evidence_ranks = {
         key: min((entry.rank for entry in found if entry.claim.event == key), default=None)
         for key in probe.evidence

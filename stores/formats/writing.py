@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stores.formats.base import WriteBudget
-from stores.formats.fence import event_lines, fenced
+from stores.formats.fence import fenced
 from stores.formats.prompts import Prompt, filled
 from stores.roles import ChatReply, ChatRequest
 from stores.workload.types import Event
@@ -35,12 +35,13 @@ def window_task(
     events: Sequence[Event],
     prompt: Prompt,
     *,
+    lines: str,
     budget: WriteBudget,
     json_schema: Mapping[str, Any] | None = None,
     **values: str,
 ) -> WindowTask:
     """Compose the call for one window. It depends on no earlier reply, so any may be repeated."""
-    filling = {"events": fenced("events", event_lines(events)), **values}
+    filling = {"events": fenced("events", lines), **values}
     request = ChatRequest(
         system=filled(prompt.system, **filling),
         prefix=filled(prompt.prefix, **filling),
