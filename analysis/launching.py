@@ -155,3 +155,9 @@ def choices(workspace: Workspace) -> dict[str, list[Choice]]:
         there = "" if catalogue.is_present(key) else " (not fetched yet)"
         models.setdefault(entry.kind, []).append(Choice(key, f"{entry.title}{there}"))
     return {"histories": histories, "models": models["chat"], "embedders": models["embedding"]}
+
+
+def defaults(offered: Mapping[str, list[Choice]]) -> dict[str, Any]:
+    """What the empty form holds: the first two models, one after the other."""
+    models = [choice.value for choice in offered["models"][:2]]
+    return {**FORM_DEFAULTS, **dict(zip(("old", "new"), models, strict=False))}

@@ -291,6 +291,12 @@ def scripted(plan: Mapping[str, Any]) -> bool:
 
 
 @register.filter
+def without(text: str, beginning: str) -> str:
+    """The text without a beginning that a label beside it says already."""
+    return str(text).removeprefix(beginning)
+
+
+@register.filter
 def total(counts: Mapping[str, int]) -> int:
     """The sum of the counts of a mapping."""
     return sum(counts.values())

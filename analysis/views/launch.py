@@ -58,10 +58,10 @@ def _form(
     request: HttpRequest, *, launch: launching.Launch | None = None, text: str = "",
     values: dict[str, Any] | None = None,
 ) -> HttpResponse:  # fmt: skip
+    choices = launching.choices(workspace_of(request))
     context = {
         "nav": "studies", "launch": launch, "errors": launch.errors if launch else {},
-        "text": text, "values": values or launching.FORM_DEFAULTS,
-        "choices": launching.choices(workspace_of(request)),
+        "text": text, "values": values or launching.defaults(choices), "choices": choices,
         "formats": launching.FORM_DEFAULTS["formats"],
     }  # fmt: skip
     return render(request, "studies/new.html", context, status=422 if launch else 200)
