@@ -1,9 +1,11 @@
 """Opening chat models by the engine that a plan names."""
 
+import hashlib
 import os
 from collections.abc import Callable
+from pathlib import Path
 
-from experiments.engines.catalogue import Catalogue
+from experiments.engines.catalogue import Catalogue, file_sha256
 from experiments.engines.embedders import open_embedder
 from experiments.engines.opening import catalogue_key, require_options, whole_number
 from experiments.plan import schema
@@ -28,6 +30,7 @@ def open_chat_model(model: schema.Model, *, context_tokens: int, catalogue: Cata
         "llama_cpp": _open_llama_cpp,
         "openai_api": _open_openai_api,
         "scripted": _open_scripted,
+        "vllm_offline": _open_vllm_offline,
     }
     return openers[model.engine](model, context_tokens, catalogue)
 
@@ -84,3 +87,32 @@ def _open_scripted(model: schema.Model, context_tokens: int, _: Catalogue) -> Ch
 
     options = read_scripted_options(model.options, where=f"models.{model.key}.options")
     return ScriptedModel(model.key, context_tokens=context_tokens, options=options)
+
+
+def _open_vllm_offline(model: schema.Model, context_tokens: int, _: Catalogue) -> ChatModel:
+    from experiments.engines.vllm_offline import VllmModel, require_llm_options
+
+    where = f"models.{model.key}"
+    if not model.model:
+        raise InvalidInputError(
+            "no model is named",
+            where=f"{where}.model",
+            expected="a local folder or a hub name of a model that vLLM runs",
+        )
+    require_llm_options(model.options, where=f"{where}.options")
+    return VllmModel(
+        model.model,
+        key=model.model,
+        fingerprint=folder_fingerprint(Path(model.model)),
+        context_tokens=context_tokens,
+        options=model.options,
+    )
+
+
+def folder_fingerprint(folder: Path) -> str:
+    """SHA-256 over the names and hashes of a local folder's weights; '' where there are none."""
+    weights = sorted(folder.glob("*.safetensors")) if folder.is_dir() else []
+    if not weights:
+        return ""
+    rows = "".join(f"{file_sha256(path)}  {path.name}\n" for path in weights)
+    return f"sha256:{hashlib.sha256(rows.encode()).hexdigest()}"

@@ -11,12 +11,11 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from experiments.engines.checks import require_json, require_room, require_schema
-from experiments.engines.scripted_claims import fill_schema
+from experiments.engines.scripted_claims import event_lines, fill_schema
 from stores.errors import InvalidInputError
 from stores.roles import ChatReply, ChatRequest, EngineError, FinishReason, ModelIdentity
 
 CODE = re.compile(r"[A-Z]{2}-\d{4}")
-NUMBERED_LINE = re.compile(r"^\s*\[(\d+)\]\s*(.*)$", re.MULTILINE)
 QUESTION = re.compile(r"^\s*Question:\s*(.*)$", re.MULTILINE | re.IGNORECASE)
 WORD = re.compile(r"[a-z0-9][a-z0-9-]*")
 UNKNOWN = "I do not know."
@@ -172,11 +171,10 @@ class ScriptedModel:
         return "".join(words[: request.max_output_tokens]), "length"
 
     def _kept_lines(self, request: ChatRequest) -> list[tuple[int, str]]:
-        """Return the numbered lines that this model finds worth keeping."""
-        lines = NUMBERED_LINE.findall(request.prefix + request.suffix)
+        """Return the events that this model finds worth keeping."""
         return [
-            (int(number), text)
-            for number, text in lines
+            (number, text)
+            for number, text in event_lines(request.prefix + request.suffix)
             if self._draw("keep", text, str(request.seed)) < self._options.keep
         ]
 

@@ -7,13 +7,37 @@ from typing import Any
 
 CODE = re.compile(r"[A-Z]{2}-\d{4}")
 NAME = re.compile(r"[A-Z][a-z]+(?: [A-Z][a-z]+)*")
+FENCED = re.compile(r"<events>\n(.*?)</events>", re.DOTALL)
+NUMBERED = re.compile(r"(?:\[(\d+)\]|(\d+)\.)\s+(.*)")
+DAY = re.compile(r"On [\d-]+:")
 NUMBERS = {"integer": 0, "number": 0.0, "boolean": False, "null": None}
 
 Line = tuple[int, str]
 
 
+def event_lines(text: str) -> list[Line]:
+    """Return the events that a prompt lists, each with its number.
+
+    They stand between `<events>` and `</events>`; where nothing is marked so, numbered lines are
+    meant. A line without a number of its own (`[3]`, `3.`) has that of its place.
+    """
+    fenced = FENCED.findall(text)
+    lines = [line.strip() for line in (fenced[-1] if fenced else text).splitlines()]
+    found: list[Line] = []
+    for line in lines:
+        numbered = NUMBERED.fullmatch(line)
+        if numbered:
+            found.append((int(numbered[1] or numbered[2]), numbered[3]))
+        elif fenced and line and not DAY.fullmatch(line):
+            found.append((len(found) + 1, line))
+    return found
+
+
 def fill_schema(schema: Mapping[str, Any], lines: Sequence[Line]) -> str:
-    """Return JSON of the schema: each of its lists gets one item per line that holds something."""
+    """Return JSON of the schema: each of its lists gets one item per line that holds something.
+
+    A property that is named by a number is about the line of that number.
+    """
     return json.dumps(_value(schema, "", list(lines), (0, "")), ensure_ascii=False)
 
 
@@ -24,8 +48,12 @@ def _value(schema: Mapping[str, Any], name: str, lines: list[Line], line: Line) 
         return schema["const"]
     match schema.get("type"):
         case "object":
-            properties = schema.get("properties", {})
-            return {key: _value(part, key, lines, line) for key, part in properties.items()}
+            return {
+                key: _value(part, key, _about(key, lines), line)
+                for key, part in schema.get("properties", {}).items()
+            }
+        case "array" if "prefixItems" in schema:
+            return _tuple(schema, lines, line)
         case "array":
             telling = [item for item in lines if CODE.search(item[1]) or NAME.search(item[1])]
             items = [_value(schema["items"], name, lines, item) for item in telling]
@@ -35,6 +63,18 @@ def _value(schema: Mapping[str, Any], name: str, lines: list[Line], line: Line) 
             return text[: int(schema.get("maxLength", len(text)))]
         case other:
             return NUMBERS.get(str(other), 0)
+
+
+def _about(key: str, lines: list[Line]) -> list[Line]:
+    return [line for line in lines if line[0] == int(key)] if key.isdecimal() else lines
+
+
+def _tuple(schema: Mapping[str, Any], lines: list[Line], line: Line) -> list[Any]:
+    """Fill the places that a list must have: what comes before a choice is its subject."""
+    places = schema["prefixItems"][: schema.get("minItems", len(schema["prefixItems"]))]
+    choice = next((i for i, place in enumerate(places) if "enum" in place), 0)
+    names = ["subject" if i < choice else "object" for i in range(len(places))]
+    return [_value(p, n, lines, line) for p, n in zip(places, names, strict=True)]
 
 
 def _choice(allowed: Sequence[Any], line: Line) -> Any:
