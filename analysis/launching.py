@@ -104,7 +104,10 @@ def _not_numbers(values: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def plan_data(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The plan, as values, that the fields of the form describe."""
+    """The plan, as values, that the fields of the form describe.
+
+    Its models run on this machine, so their price is stated as zero; a file can state another.
+    """
     way, _, name = str(values["histories"]).partition(":")
     histories: dict[str, Any] = {way: name}
     if way == "preset":
@@ -116,11 +119,14 @@ def plan_data(values: Mapping[str, Any]) -> dict[str, Any]:
         "histories": histories,
         "formats": values["formats"],
         "models": [
-            {"key": key, "engine": "llama_cpp", "catalogue": key}
+            {"key": key, "engine": "llama_cpp", "catalogue": key, "price": {}}
             for key in (values["old"], values["new"])
         ],
         "embedders": [
-            {"key": values["embedder"], "engine": "onnx", "catalogue": values["embedder"]}
+            {
+                "key": values["embedder"], "engine": "onnx", "catalogue": values["embedder"],
+                "price": {},
+            }
         ] if wants_embedder else [],
         "tests": {"writer_swap": {"noise_repeats": values["noise_repeats"]}},
         "budgets": {"context_tokens": values["context_tokens"]},
