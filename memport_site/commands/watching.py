@@ -37,7 +37,7 @@ def watch(
                 _show(bar, tasks[run.pk], now)
             if not console.is_terminal and time.monotonic() - said_at >= LINE_EVERY_S:
                 said_at = time.monotonic()
-                console.print(_line(seen), markup=False, highlight=False)
+                console.print(_line(seen), markup=False, highlight=False, soft_wrap=True)
             if all(now.is_over for now in seen) or not still_watching():
                 return seen
             time.sleep(POLL_S)
