@@ -112,6 +112,13 @@ def spans_in(store: Store | None, probe: Probe) -> tuple[Mapping[str, Any], ...]
     return tuple(store.coverage.get("by_probe", {}).get(probe.key, ()))
 
 
+def _why_no_spans(store: Store | None, probe: Probe) -> str:
+    """Why the evidence of a probe cannot be looked for in this store."""
+    if store is None:
+        return ""
+    return str(store.coverage.get("undefined_because", {}).get(probe.key, ""))
+
+
 def paths(probe: Probe, cells: Sequence[Cell]) -> list[CellPath]:
     """Follow a probe through every cell of a study."""
     attempts = [cell.attempt.pk for cell in cells if cell.attempt]
@@ -127,7 +134,7 @@ def paths(probe: Probe, cells: Sequence[Cell]) -> list[CellPath]:
                 answer=answer,
                 store=store,
                 spans=spans_in(store, probe),
-                no_spans=store.coverage.get("undefined", {}).get(probe.key, "") if store else "",
+                no_spans=_why_no_spans(store, probe),
                 ranks=_ranks(answer),
                 n_retrieved=len(answer.retrieved) if answer else 0,
             )

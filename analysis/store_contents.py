@@ -58,6 +58,12 @@ def coverage_rows(store: Store) -> list[CoverageRow]:
     ]
 
 
+def entities_known(store: Store) -> bool:
+    """Whether the history says which entity the evidence belongs to; free text does not."""
+    spans = [span for spans in store.coverage.get("by_probe", {}).values() for span in spans]
+    return any(span.get("with_entity") is not None for span in spans)
+
+
 def provenance(store: Store) -> list[tuple[str, str]]:
     """Everything that decided the content, as label and text; what does not apply is left out."""
     rows = [

@@ -30,6 +30,7 @@ def store_page(request: HttpRequest, store_id: int) -> HttpResponse:
         "page": page_of(request, content.items, "items"),
         "coverage": page_of(request, store_contents.coverage_rows(store), "probes"),
         "provenance": store_contents.provenance(store),
+        "entities_known": store_contents.entities_known(store),
         "used_by": store_contents.used_by(store),
     }  # fmt: skip
     return render(request, "stores/store.html", context)
