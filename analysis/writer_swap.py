@@ -1,7 +1,7 @@
 """The writer-swap section of a report: every direction and format with its verdict."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from analysis import words
@@ -13,6 +13,12 @@ from analysis.stats.inference import LEVEL
 from analysis.stats.swap import Swap, directions_of, formats_of, masks_by, writer_swap
 from analysis.stats.verdicts import Verdict, judge
 
+# Beyond these accuracies losses are skewed; docs/statistics.md tells how often "safe" is wrong.
+NEAR_0, NEAR_1 = 0.15, 0.93
+SKEWED = (
+    'accuracies this close to 0 or 1 are skewed: a "safe" this close to the margin is wrong more '
+    "often than one time in forty (docs/statistics.md)"
+)
 NO_INTERVAL = Interval(None, None, LEVEL, "none", "nobody writes this store")
 
 
@@ -120,7 +126,7 @@ def _verdict(swap: Swap, settings: Settings, around: Circumstances) -> Verdict:
     if not swap.format.written:
         none = Figure.undefined("a writer swap does not affect it")
         return Verdict("not_affected", NO_INTERVAL, False, none, "", tuple(beside))
-    return judge(
+    verdict = judge(
         swap.swap_delta_pp,
         margin_pp=settings.margin_pp,
         discordant=swap.discordant,
@@ -128,6 +134,18 @@ def _verdict(swap: Swap, settings: Settings, around: Circumstances) -> Verdict:
         withheld_because=_withheld(swap, settings, around, failed),
         beside=tuple(beside),
     )
+    if _skewed(swap, verdict, settings):
+        return replace(verdict, beside=(*verdict.beside, SKEWED))
+    return verdict
+
+
+def _skewed(swap: Swap, verdict: Verdict, settings: Settings) -> bool:
+    """Whether a t interval near 0 or 1 may be too short for a "safe" this close to the margin."""
+    if verdict.outcome != "safe" or verdict.interval.low is None:
+        return False
+    means = [mean.value for mean in (swap.own, swap.inherited) if mean.value is not None]
+    extreme = any(not NEAR_0 <= mean <= NEAR_1 for mean in means)
+    return extreme and verdict.interval.low < -settings.margin_pp / 2
 
 
 def _withheld(swap: Swap, settings: Settings, around: Circumstances, failed: list[Gate]) -> str:
