@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
 from analysis.observations import COLUMNS, headline_attempts
 from experiments.models import Answer, Attempt, Evaluation, Run, Study
 from memport_site.accounts.models import Workspace
-from stores.models import History, Probe, Store
+from stores.models import Event, History, Probe, Store
 
 CELL_FIELDS = ("format", "writer", "reader", "condition", "repeat")
 ANSWER_FILTERS = {
@@ -109,9 +109,13 @@ def histories(workspace: Workspace, collection: str = "") -> QuerySet[History]:
     found = History.objects.filter(workspace=workspace).order_by("collection", "key")
     if collection:
         found = found.filter(collection=collection)
-    return found.annotate(
-        n_events=Count("events", distinct=True), n_probes=Count("probes", distinct=True)
-    )
+    return found.annotate(n_events=_number_of(Event), n_probes=_number_of(Probe))
+
+
+def _number_of(model: type[Event] | type[Probe]) -> Subquery:
+    """How many rows of `model` a history has; a subquery each, for joins would multiply them."""
+    rows = model._default_manager.filter(history=OuterRef("pk")).order_by().values("history")
+    return Subquery(rows.annotate(n=Count("pk")).values("n"))
 
 
 def studies_of_history(history: History) -> list[Study]:

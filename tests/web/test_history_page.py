@@ -5,7 +5,7 @@ from django.urls import reverse
 from experiments.models import Answer
 from stores.models import Event, History
 from stores.workload import types
-from tests.factories import a_history, a_workspace
+from tests.factories import a_history, a_study, a_workspace
 from tests.web.conftest import text_of
 from tests.web.test_study_page import words_of
 
@@ -72,3 +72,13 @@ def test_an_event_without_time_or_actor_reads_well(admin, workspace):
     words = words_of(page_of(admin, history))
     assert "no time" in words
     assert Event.objects.get().text in words
+
+
+def test_cells_that_were_read_twice_are_shown_on_demand(admin, workspace):
+    plan = {"tests": {"writer_swap": {"noise_repeats": 12}}}
+    study = a_study(workspace, n_histories=1, histories={"keys": ["tiny-s7-01"]}, **plan)
+    history = History.objects.get()
+    without, with_repeats = page_of(admin, history), page_of(admin, history, "?repeats=1")
+    assert study.runs.get().evaluations.count() == 24
+    assert "repeat 1" not in without
+    assert with_repeats.count("repeat 1") == 12
