@@ -3,12 +3,15 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.db import connection
 
 from experiments.models import Answer, Call, Run, StoreBuild
 from experiments.selectors import prove_no_reuse
@@ -39,63 +42,50 @@ KILLS = (
     "main/last answer committed:1",
     "main/attempt complete, run not settled:1",
     "main/reader replied, not committed:13",
-    "main/repeat in a child:1",
-    "child/reader replied, not committed:3",
-    "child/answers saved, not committed:2",
+    # One try, two deaths: the child that runs a repeat, then the process that waits for the next.
+    "child/reader replied, not committed:3;main/repeat in a child:2",
 )
 
 
-class Worker:
-    """Starts the worker that kills itself, on one database."""
-
-    def __init__(self, url: str, home: Path) -> None:
-        self._url, self._home = url, home
-        self.log = home / "kills.jsonl"
-
-    def run(self, kill_at: str = "") -> int:
-        """Work until the run is over or the point is reached; return the exit code."""
-        env = {
-            **os.environ, "DATABASE_URL": self._url, "MEMPORT_HOME": str(self._home),
-            "TEST_KILL_AT": kill_at, "TEST_KILL_LOG": str(self.log),
-        }  # fmt: skip
-        command = [sys.executable, "-m", "tests.killing", "work"]
-        done = subprocess.run(command, env=env, check=False, timeout=180, stderr=subprocess.DEVNULL)
-        return done.returncode
-
-    def kills(self) -> list[dict[str, object]]:
-        """What the killed processes noted in their last moment."""
-        return [json.loads(line) for line in self.log.read_text().splitlines()]
+def work(url: str, home: Path, *, kills: Sequence[str]) -> tuple[list[int], list[dict[str, Any]]]:
+    """Work a run off, killed on the way; return every try's exit code and every death's note."""
+    home.mkdir()
+    log = home / "kills.jsonl"
+    env = {
+        **os.environ, "DATABASE_URL": url, "MEMPORT_HOME": str(home),
+        "TEST_KILLS": json.dumps([*kills, ""]), "TEST_KILL_LOG": str(log),
+    }  # fmt: skip
+    command = [sys.executable, "-m", "tests.killing"]
+    done = subprocess.run(command, env=env, check=True, timeout=400, stdout=subprocess.PIPE)
+    codes = [json.loads(line)["code"] for line in done.stdout.splitlines()]
+    notes = log.read_text().splitlines() if kills else []
+    return codes, [json.loads(line) for line in notes]
 
 
 @pytest.fixture
-def launched(sqlite_file: str, tmp_path: Path) -> Iterator[tuple[str, str]]:
+def launched(sqlite_file: str, tmp_path: Path) -> tuple[str, str]:
     """Two copies of one database in which a study is launched; the first one is the default."""
     a_launched_run(n_histories=1, noise_repeats=2)
-    from django.db import connection
-
     connection.close()
     quiet = tmp_path / "quiet.sqlite3"
     shutil.copy(tmp_path / "memport.sqlite3", quiet)
-    yield sqlite_file, f"sqlite:///{quiet}"
+    return sqlite_file, f"sqlite:///{quiet}"
 
 
 def test_a_run_that_was_killed_at_every_point_ends_with_the_answers_of_a_quiet_one(
     launched: tuple[str, str], tmp_path: Path
 ) -> None:
     killed_url, quiet_url = launched
-    (tmp_path / "a").mkdir()
-    (tmp_path / "b").mkdir()
-    worker = Worker(killed_url, tmp_path / "a")
-    for kill_at in KILLS:
-        code = worker.run(kill_at)
-        noted = worker.kills()[-1]
-        print(kill_at, code, noted)
-        assert noted["point"] == kill_at.partition(":")[0], f"{kill_at} was not reached"
-        assert code == (0 if kill_at.startswith("child/") else -9)
-    assert worker.run() == 0
-    assert Worker(quiet_url, tmp_path / "b").run() == 0
-    assert len(worker.kills()) == len(KILLS)
+    codes, notes = work(killed_url, tmp_path / "killed", kills=KILLS)
+    for note in notes:
+        print(json.dumps(note))
+    assert codes == [-signal.SIGKILL] * len(KILLS) + [0]
+    wanted = [point.rpartition(":")[0] for kill in KILLS for point in kill.split(";")]
+    assert [note["point"] for note in notes] == wanted
+    assert len(wanted) >= 20
+    assert any(note["in_transaction"] for note in notes)
     killed = summary()
+    assert work(quiet_url, tmp_path / "quiet", kills=()) == ([0], [])
     with database(quiet_url):
         quiet = summary()
     assert killed == quiet

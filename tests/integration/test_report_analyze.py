@@ -1,0 +1,119 @@
+"""`memport analyze`: from a table to numbers, a page, and a comparison."""
+
+import json
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from analysis.tables import write_csv
+from memport_site.commands.analyze import command
+from stores.errors import InvalidInputError
+from tests.answered import plan_document
+from tests.unit.answer_frames import frame, right
+
+
+def swap_table(tmp_path, name="answers.csv", shift=0, histories=6):
+    """Both directions of notes, and the raw transcript, over a few histories."""
+    counts = {("A", "A"): 6, ("B", "B"): 8, ("A", "B"): 5 + shift, ("B", "A"): 7}
+    cells = [
+        (
+            {"format": "notes", "writer": w, "reader": r},
+            right(*(k + h % 2 for h in range(histories))),
+        )
+        for (w, r), k in counts.items()
+    ]
+    cells += [({"format": "lc_raw", "reader": r}, right(*[9] * histories)) for r in "AB"]
+    path = tmp_path / name
+    write_csv(frame(*cells), path)
+    return path
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(command, [str(a) for a in arguments])
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+def test_the_verdicts_are_printed_and_the_report_is_written(tmp_path):
+    out = tmp_path / "report.json"
+    text = run(swap_table(tmp_path), "--json", out)
+    report = json.loads(out.read_text())
+    assert "A → B" in text
+    assert "unplanned" in text
+    assert report["schema"] == "memport/report/1"
+    assert report["data"]["answers"] == 360
+    assert len(report["data"]["file_sha256"]) == 64
+
+
+def test_a_plan_names_margin_and_contrasts(tmp_path):
+    plan = plan_document(
+        models=[{"key": k, "engine": "scripted"} for k in "AB"],
+        analysis={"margin_pp": 7, "contrasts": [{"key": "H1", "margin_pp": 7}, {"key": "H4a"}]},
+    )
+    (tmp_path / "plan.yaml").write_text(yaml.safe_dump(plan))
+    run(swap_table(tmp_path), "--plan", tmp_path / "plan.yaml", "--json", tmp_path / "r.json")
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert report["settings"]["margin_pp"] == 7
+    tests = report["planned_tests"]
+    assert (tests["planned"], tests["family"]) == (True, ["H1", "H4a"])
+    assert tests["contrasts"][1]["decision"].startswith("no decision: ")
+    # The test that cannot be made keeps its place in the family.
+    first = tests["contrasts"][0]
+    assert first["p_holm"]["value"] == pytest.approx(min(1, 2 * first["p"]["value"]))
+
+
+def test_the_page_is_one_file_without_script_or_address(tmp_path):
+    run(swap_table(tmp_path), "--html", tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text()
+    assert "<script" not in page
+    assert "http:" not in page
+    assert "https:" not in page
+    assert "May we switch?" in page
+
+
+def test_text_of_a_table_is_escaped_in_the_page(tmp_path):
+    cells = [
+        ({"format": "notes", "writer": w, "reader": r}, right(5, 6, 7))
+        for w in ("<b>x", "y")
+        for r in ("<b>x", "y")
+    ]
+    write_csv(frame(*cells), tmp_path / "answers.csv")
+    run(tmp_path / "answers.csv", "--html", tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text()
+    assert "<b>x" not in page
+    assert "&lt;b&gt;x" in page
+
+
+def test_two_tables_stand_side_by_side(tmp_path):
+    first, second = swap_table(tmp_path), swap_table(tmp_path, "other.csv", shift=2)
+    text = run("--compare", first, second, "--json", tmp_path / "c.json")
+    document = json.loads((tmp_path / "c.json").read_text())
+    assert "answers.csv" in text
+    assert "other.csv" in text
+    row = next(r for r in document["rows"] if (r["old"], r["format"]) == ("A", "notes"))
+    deltas = [row[side]["swap_delta_pp"]["value"] for side in ("first", "second")]
+    assert deltas == pytest.approx([-30, -10])
+
+
+def test_one_history_is_labelled_and_compared_probe_by_probe(tmp_path):
+    run(swap_table(tmp_path, histories=1), "--json", tmp_path / "r.json")
+    report = json.loads((tmp_path / "r.json").read_text())
+    only = report["this_store_only"]
+    assert only["label"] == "this store only: says nothing about other histories"
+    assert {c["format"] for c in only["comparisons"]} == {"notes"}
+    verdict = report["directions"][0]["formats"][1]["verdict"]
+    assert verdict["outcome"] == "too_few_histories"
+
+
+def test_a_bad_table_leaves_nothing_behind(tmp_path):
+    path = swap_table(tmp_path)
+    path.write_text(path.read_text() + path.read_text().splitlines()[-1] + "\n")
+    result = CliRunner().invoke(command, [str(path), "--json", str(tmp_path / "r.json")])
+    assert isinstance(result.exception, InvalidInputError)
+    assert "have the same key" in str(result.exception)
+    assert not (tmp_path / "r.json").exists()
+
+
+def test_one_table_or_two_to_compare_must_be_given():
+    assert "Give one TABLE" in run(code=2)
