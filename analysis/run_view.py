@@ -1,12 +1,13 @@
 """What the run page shows: progress, every job with its time and cost, and what failed."""
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Count, QuerySet, Sum
 
-from experiments.models import Evaluation, Run, StoreBuild
+from experiments.models import Attempt, Call, Evaluation, Run, StoreBuild
 from experiments.run_costs import Cost, costs
 from experiments.run_progress import Progress, progress
 
@@ -45,26 +46,55 @@ def run_page(run: Run) -> RunPage:
     return RunPage(run, now, spent, sum(cost.cost_usd for cost in spent), news)
 
 
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """One job with the engine time and the cost of its calls; None where it made none."""
+
+    job: Evaluation | StoreBuild
+    engine_s: float | None
+    cost_usd: float | None
+    n_attempts: int = 0
+
+
 def evaluations(run: Run) -> QuerySet[Evaluation]:
-    """Every evaluation of a run with its engine time, cost and answers, in the order of work."""
-    return (
-        run.evaluations.select_related("history", "build__store")
-        .annotate(
-            engine_s=Sum("attempts__calls__engine_s"),
-            cost_usd=Sum("attempts__calls__cost_usd"),
-            n_attempts=Count("attempts", distinct=True),
-        )
-        .order_by("position")
-    )
+    """Every evaluation of a run, in the order of work."""
+    return run.evaluations.select_related("history").order_by("position")
 
 
 def builds(run: Run) -> QuerySet[StoreBuild]:
-    """Every store of a run with its engine time and cost, in the order of work."""
-    return (
-        run.store_builds.select_related("history", "store")
-        .annotate(engine_s=Sum("calls__engine_s"), cost_usd=Sum("calls__cost_usd"))
-        .order_by("position")
-    )
+    """Every store of a run, in the order of work, without what it keeps."""
+    found = run.store_builds.select_related("history", "store").defer("spec", "store__coverage")
+    return found.order_by("position")
+
+
+def spent_on_evaluations(shown: Iterable[Evaluation]) -> list[Spent]:
+    """What the evaluations of one page spent; asked apart, for joins over all rows are slow."""
+    jobs = list(shown)
+    ids = [job.pk for job in jobs]
+    sums = _sums("attempt__evaluation", ids)
+    rows = Attempt.objects.filter(evaluation__in=ids).order_by().values_list("evaluation")
+    attempts = dict(rows.annotate(n=Count("pk")))
+    return [_spent(job, sums.get(job.pk), attempts.get(job.pk, 0)) for job in jobs]
+
+
+def spent_on_builds(shown: Iterable[StoreBuild]) -> list[Spent]:
+    """What the stores of one page spent."""
+    jobs = list(shown)
+    sums = _sums("build", [job.pk for job in jobs])
+    return [_spent(job, sums.get(job.pk)) for job in jobs]
+
+
+def _spent(
+    job: Evaluation | StoreBuild, sums: tuple[float, float] | None, n_attempts: int = 0
+) -> Spent:
+    engine_s, cost_usd = sums or (None, None)
+    return Spent(job, engine_s, cost_usd, n_attempts)
+
+
+def _sums(owner: str, ids: list[int]) -> dict[int, tuple[float, float]]:
+    calls = Call.objects.filter(**{f"{owner}__in": ids}).order_by().values_list(owner)
+    rows = calls.annotate(seconds=Sum("engine_s"), usd=Sum("cost_usd"))
+    return {pk: (seconds, usd) for pk, seconds, usd in rows}
 
 
 def study_costs(runs: Any) -> list[tuple[Run, list[Cost], float, float]]:

@@ -56,8 +56,11 @@ def _run(request: HttpRequest, run_id: int) -> Run:
 
 def _context(request: HttpRequest, run_id: int) -> dict[str, Any]:
     run = _run(request, run_id)
+    evaluations = page_of(request, run_view.evaluations(run), "evaluations")
+    builds = page_of(request, run_view.builds(run), "stores")
     return {
         "nav": "studies", "page": run_view.run_page(run), "run": run, "study": run.study,
-        "evaluations": page_of(request, run_view.evaluations(run), "evaluations"),
-        "builds": page_of(request, run_view.builds(run), "stores"),
+        "evaluations": evaluations, "builds": builds,
+        "spent_on_evaluations": run_view.spent_on_evaluations(evaluations),
+        "spent_on_builds": run_view.spent_on_builds(builds),
     }  # fmt: skip
