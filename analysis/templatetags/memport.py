@@ -257,7 +257,7 @@ def query(context: RequestContext, **changes: Any) -> str:
 @register.simple_tag(takes_context=True)
 def pager(context: RequestContext, name: str, number: int) -> str:
     """The query string of another page of the list that `name` counts."""
-    return _changed(context, {name or "page": number})
+    return _changed(context, {name or "page": number, "event": None})
 
 
 @register.simple_tag(takes_context=True)

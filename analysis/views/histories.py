@@ -1,14 +1,15 @@
 """Pages about histories: the list, and one history with its probes and how each cell did."""
 
+from django.core.paginator import Page, Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
 from analysis import selectors
-from analysis.views.common import filters_of, page_of
+from analysis.views.common import PAGE_SIZE, filters_of, page_of
 from experiments.models import Study
 from memport_site.accounts.access import requires, workspace_of
 from memport_site.accounts.permissions import Permission
-from stores.models import History
+from stores.models import Event, History
 
 
 @requires(Permission.VIEW)
@@ -32,10 +33,20 @@ def history_page(request: HttpRequest, history_id: int) -> HttpResponse:
         "nav": "histories", "history": history, "studies": studies, "study": study,
         "probes": probes, "cells": cells,
         "groups": selectors.by_format(cells), "rows": selectors.probe_rows(list(probes), cells),
-        "events": page_of(request, history.events.all(), "events"),
+        "events": events_page(request, history),
         "stores": selectors.stores(workspace_of(request), history.key),
     }  # fmt: skip
     return render(request, "histories/history.html", context)
+
+
+def events_page(request: HttpRequest, history: History) -> Page[Event]:
+    """The page of events that `?events=` asks for, or the one that holds the event `?event=`."""
+    events = history.events.all()
+    wanted = events.filter(key=request.GET.get("event", "").replace("\x00", "")).first()
+    if wanted is None or "events" in request.GET:
+        return page_of(request, events, "events")
+    before = events.filter(seq__lt=wanted.seq).count()
+    return Paginator(events, PAGE_SIZE).get_page(before // PAGE_SIZE + 1)
 
 
 def chosen_study(studies: list[Study], key: str) -> Study | None:

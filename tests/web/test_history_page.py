@@ -82,3 +82,12 @@ def test_cells_that_were_read_twice_are_shown_on_demand(admin, workspace):
     assert study.runs.get().evaluations.count() == 24
     assert "repeat 1" not in without
     assert with_repeats.count("repeat 1") == 12
+
+
+def test_a_link_to_an_event_opens_the_page_that_holds_it(admin, workspace):
+    events = tuple(types.Event(f"e{n:03}", n, f"Event number {n}.") for n in range(1, 251))
+    history = a_history(workspace, types.History("long", events, "Long"))
+    for key, number in (("e001", 1), ("e100", 1), ("e101", 2), ("e250", 3)):
+        page = page_of(admin, history, f"?event={key}")
+        assert f'id="event-{key}"' in page
+        assert f"Page {number} of 3" in page
