@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis import charts
+from analysis.labels import FORMAT_NAMES
 from analysis.results import kept_report
-from analysis.templatetags.memport import FORMAT_NAMES, answers_url
+from analysis.templatetags.memport import answers_url
 from experiments.models import Run, Study
 
 # Written formats first: they are what a writer swap can break.

@@ -4,8 +4,8 @@ import plotly.graph_objects as go
 import pytest
 
 from analysis import charts
+from analysis.labels import FORMAT_NAMES
 from analysis.results import kept_report
-from analysis.templatetags.memport import FORMAT_NAMES
 from tests.answered import answered_study
 
 
