@@ -1,11 +1,11 @@
 """Opening chat models by the engine that a plan names."""
 
 import hashlib
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 from experiments.engines.catalogue import Catalogue, file_sha256
+from experiments.engines.cpu import free_threads
 from experiments.engines.embedders import open_embedder
 from experiments.engines.opening import catalogue_key, require_options, whole_number
 from experiments.plan import schema
@@ -39,7 +39,7 @@ def open_chat_model(model: schema.Model, *, context_tokens: int, catalogue: Cata
 
 
 def _open_llama_cpp(model: schema.Model, context_tokens: int, catalogue: Catalogue) -> ChatModel:
-    from experiments.engines.llama_cpp import DEFAULT_THREADS, LlamaCppModel, engine_version
+    from experiments.engines.llama_cpp import LlamaCppModel, engine_version
 
     where = f"models.{model.key}"
     key = catalogue_key(model.catalogue, "chat", where, catalogue)
@@ -47,7 +47,7 @@ def _open_llama_cpp(model: schema.Model, context_tokens: int, catalogue: Catalog
     threads = whole_number(
         model.options,
         "threads",
-        default=min(DEFAULT_THREADS, os.cpu_count() or 1),
+        default=free_threads(),
         highest=MAX_THREADS,
         where=f"{where}.options",
     )
@@ -57,7 +57,7 @@ def _open_llama_cpp(model: schema.Model, context_tokens: int, catalogue: Catalog
         engine="llama_cpp",
         revision=entry.revision,
         fingerprint=catalogue.fingerprint(key),
-        engine_version=engine_version(threads),
+        engine_version=engine_version(),
     )
     path = catalogue.verified(key) / MODEL_FILE
     return LlamaCppModel(path, identity=identity, context_tokens=context_tokens, threads=threads)

@@ -22,7 +22,6 @@ from stores.roles import (
     ModelIdentity,
 )
 
-DEFAULT_THREADS = 2
 TOKEN_COUNTS_KEPT = 4096
 SEED_MASK = 0x7FFFFFFF
 
@@ -184,9 +183,9 @@ class LlamaCppModel:
             )
 
 
-def engine_version(threads: int) -> str:
-    """Name the build, and the setting that can change an answer."""
-    return f"xllamacpp {xllamacpp.__version__}, {threads} threads"
+def engine_version() -> str:
+    """Name the build. The number of threads changes no bit of an answer and is left out."""
+    return f"xllamacpp {xllamacpp.__version__}"
 
 
 def _parameters(request: ChatRequest) -> dict[str, Any]:

@@ -105,6 +105,8 @@ class OnnxEmbedder:
     def _load(self, folder: Path, threads: int) -> Any:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+        # Threads that wait by spinning take the processor from the chat model beside them.
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         graph = folder / GRAPH_FILE
         model: str | bytes = str(graph) if graph.exists() else bert_model(folder)
         try:
