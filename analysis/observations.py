@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 from django.db.models import QuerySet
 
-from analysis.arrays import categorical, to_cube
+from analysis.arrays import to_cube
+from analysis.pieces import categorical
 from analysis.tables import csv_bytes, read_table, write_csv, write_parquet
 from experiments.models import Answer, Attempt, Repair, Run, Study
 from stores.models import Probe

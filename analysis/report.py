@@ -79,6 +79,7 @@ def answers_report(
         "repair": sections.repair(cube),
         "screening": sections.screening(cube),
         "this_store_only": sections.this_store_only(cube),
+        "probe_sets": sections.probe_sets(cube),
         "cells": sections.cells_table(cube),
     }
 

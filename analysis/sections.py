@@ -179,6 +179,25 @@ def _paired(cube: Cube, own: Cell, inherited: Cell) -> dict[str, Any]:
     }
 
 
+def probe_sets(cube: Cube) -> list[dict[str, Any]]:
+    """Return every cell and history that lacks probes which other cells of the history were asked.
+
+    Such cells cannot be compared with those others: the history is left out of the comparison.
+    """
+    asked = np.array([cube.per_history(row != ABSENT) for row in cube.correct], dtype=np.int64)
+    rows, histories = np.nonzero((asked > 0) & (asked < cube.probes_per_history))
+    return [
+        {
+            "history": cube.histories[position],
+            "cell": cube.cells[row].label(),
+            "asked": int(asked[row, position]),
+            "of": int(cube.probes_per_history[position]),
+            "reason": "cells over different probes cannot be compared",
+        }
+        for row, position in zip(rows.tolist(), histories.tolist(), strict=True)
+    ]
+
+
 def cells_table(cube: Cube) -> list[dict[str, Any]]:
     """Return the accuracy of every cell, first repeats and others, with its n."""
     return [

@@ -16,7 +16,8 @@ import pyarrow.parquet as pa_parquet
 from analysis.columns import BY_NAME, COLUMNS
 from stores.errors import InvalidInputError
 
-BLOCK_BYTES = 8 * 1024 * 1024
+BLOCK_BYTES = 16 * 1024 * 1024
+BATCH_ROWS = 250_000
 
 
 class Place:
@@ -97,24 +98,11 @@ def check_header(names: list[str], where: str) -> None:
         raise InvalidInputError(f"the column {twice[0]} is there twice", where=where)
 
 
-def read_csv(path: Path) -> pa.Table:
-    """Read the known columns of a CSV as dictionary-encoded text."""
+@contextmanager
+def _told_plainly(path: Path) -> Iterator[None]:
+    """Turn what a reader raises into words for the person who gave the file."""
     try:
-        names = _header(path)
-        check_header(names, f"{path.name}, line 1")
-        known = [name for name in names if name in BY_NAME]
-        with _open(path) as file:
-            return pa_csv.read_csv(
-                file,
-                read_options=pa_csv.ReadOptions(block_size=BLOCK_BYTES, use_threads=False),
-                parse_options=pa_csv.ParseOptions(newlines_in_values=True),
-                convert_options=pa_csv.ConvertOptions(
-                    include_columns=known,
-                    column_types={name: pa.dictionary(pa.int32(), pa.string()) for name in known},
-                    strings_can_be_null=False,
-                    null_values=[],
-                ),
-            )
+        yield
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InvalidInputError(
             f"the gzip file cannot be unpacked ({error})",
@@ -125,8 +113,52 @@ def read_csv(path: Path) -> pa.Table:
         raise InvalidInputError(
             f"byte {error.start} is not UTF-8", where=path.name, expected="UTF-8"
         ) from None
-    except pa.ArrowInvalid as error:
+    except (pa.ArrowInvalid, OSError) as error:
+        if path.name.lower().endswith(".parquet"):
+            raise InvalidInputError(
+                f"the Parquet file cannot be read: {str(error).splitlines()[0]}", where=path.name
+            ) from None
         raise _csv_error(path, str(error)) from None
+
+
+def batches(path: Path) -> Iterator[pa.RecordBatch]:
+    """Read the known columns of a table piece by piece, text as dictionaries.
+
+    Raises
+    ------
+    InvalidInputError
+        For a file that is none, that is no table, or that lacks a column.
+    """
+    if not path.is_file():
+        raise InvalidInputError("there is no such file", where=str(path))
+    name = path.name.lower()
+    if name.endswith(".parquet"):
+        yield from _parquet_batches(path)
+    elif name.endswith((".csv", ".csv.gz")):
+        yield from _csv_batches(path)
+    else:
+        raise InvalidInputError(
+            "the kind of file is not known", where=path.name, expected=".csv, .csv.gz or .parquet"
+        )
+
+
+def _csv_batches(path: Path) -> Iterator[pa.RecordBatch]:
+    with _told_plainly(path):
+        names = _header(path)
+        check_header(names, f"{path.name}, line 1")
+        known = [name for name in names if name in BY_NAME]
+        with _open(path) as file:
+            yield from pa_csv.open_csv(
+                file,
+                read_options=pa_csv.ReadOptions(block_size=BLOCK_BYTES, use_threads=False),
+                parse_options=pa_csv.ParseOptions(newlines_in_values=True),
+                convert_options=pa_csv.ConvertOptions(
+                    include_columns=known,
+                    column_types={name: pa.dictionary(pa.int32(), pa.string()) for name in known},
+                    strings_can_be_null=False,
+                    null_values=[],
+                ),
+            )
 
 
 def _csv_error(path: Path, message: str) -> InvalidInputError:
@@ -139,18 +171,14 @@ def _csv_error(path: Path, message: str) -> InvalidInputError:
     )
 
 
-def read_parquet(path: Path) -> pa.Table:
-    """Read the known columns of a Parquet file, text as dictionaries."""
-    try:
+def _parquet_batches(path: Path) -> Iterator[pa.RecordBatch]:
+    with _told_plainly(path):
         schema = pa_parquet.read_schema(path)
         check_header(list(schema.names), path.name)
         known = [name for name in schema.names if name in BY_NAME]
         texts = [n for n in known if is_text(schema.field(n).type)]
-        return pa_parquet.read_table(path, columns=known, read_dictionary=texts)
-    except (pa.ArrowInvalid, OSError) as error:
-        raise InvalidInputError(
-            f"the Parquet file cannot be read: {str(error).splitlines()[0]}", where=path.name
-        ) from None
+        file = pa_parquet.ParquetFile(path, read_dictionary=texts)
+        yield from file.iter_batches(batch_size=BATCH_ROWS, columns=known, use_threads=False)
 
 
 def is_text(kind: pa.DataType) -> bool:

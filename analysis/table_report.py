@@ -4,9 +4,10 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-from analysis.observations import read_table, to_cube
 from analysis.report import SCHEMA, answers_report, software
 from analysis.settings import Settings
+from analysis.stats.cells import ABSENT, BLANK
+from analysis.tables import read_cube
 from experiments.plan.plan import load_plan, plan_sha256
 
 # Tables that are known to be simulated: the label stays with them everywhere.
@@ -37,8 +38,9 @@ def table_report(
         For a table or plan that cannot be taken.
     """
     settings = Settings() if plan is None else Settings.of_plan(load_plan(plan))
-    frame = read_table(path)
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    cube = read_cube(path)
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
     labels = [BROUGHT_IN]
     if simulated or digest in SIMULATED_SHA256:
         labels.insert(0, SIMULATED)
@@ -60,12 +62,12 @@ def table_report(
         "data": {
             "file": path.name,
             "file_sha256": digest,
-            "answers": len(frame),
-            "unscored": int(frame["correct"].isna().sum()),
-            "histories": sorted(str(name) for name in frame["history"].unique()),
+            "answers": int((cube.correct != ABSENT).sum()),
+            "unscored": int((cube.correct == BLANK).sum()),
+            "histories": list(cube.histories),
         },
         "coverage": [],
         "costs": [],
     }
     beside = (SIMULATED,) if SIMULATED in labels else ()
-    return document | answers_report(to_cube(frame), settings, beside=beside)
+    return document | answers_report(cube, settings, beside=beside)

@@ -2,7 +2,7 @@
 
 import gzip
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,11 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pa_parquet
 
-from analysis.arrays import categorical, check_frame, codes
+from analysis.arrays import cube_of, to_cube
 from analysis.columns import COLUMNS, NEVER_BLANK, SORT_KEY, Column
-from analysis.table_files import Place, is_text, read_csv, read_parquet
+from analysis.pieces import categorical, codes
+from analysis.stats.cells import Cube
+from analysis.table_files import Place, batches, is_text
 from stores.errors import InvalidInputError
 
 
@@ -36,36 +38,50 @@ def read_table(path: str | Path) -> pd.DataFrame:
         line), and two rows with one key (with both lines).
     """
     path = Path(path)
-    if not path.is_file():
-        raise InvalidInputError("there is no such file", where=str(path))
-    name = path.name.lower()
-    if name.endswith(".parquet"):
-        table = read_parquet(path)
-    elif name.endswith((".csv", ".csv.gz")):
-        table = read_csv(path)
-    else:
-        raise InvalidInputError(
-            "the kind of file is not known", where=path.name, expected=".csv, .csv.gz or .parquet"
-        )
+    found = list(batches(path))
+    if not found:
+        raise InvalidInputError("the table has no rows", where=path.name)
+    table = pa.Table.from_batches(found)
     frame = to_frame(table, Place(path))
-    check_frame(frame, Place(path).words)
+    to_cube(frame, Place(path).words)
     return frame
 
 
-def to_frame(table: pa.Table, place: Place) -> pd.DataFrame:
+def read_cube(path: str | Path) -> Cube:
+    """Read an answers table straight into arrays, piece by piece.
+
+    Takes one byte per answer beside the dictionaries: for tables too large to be held as rows.
+    Raises as `read_table` does.
+    """
+    path = Path(path)
+    return cube_of(lambda: _frames(path), Place(path).words)
+
+
+def _frames(path: Path) -> Iterator[tuple[int, pd.DataFrame]]:
+    """Pieces of a table: the number of their first row, and their rows."""
+    first_row, place = 0, Place(path)
+    for batch in batches(path):
+        if batch.num_rows:
+            yield first_row, to_frame(pa.Table.from_batches([batch]), place, first_row)
+            first_row += batch.num_rows
+    if not first_row:
+        raise InvalidInputError("the table has no rows", where=path.name)
+
+
+def to_frame(table: pa.Table, place: Place, first_row: int = 0) -> pd.DataFrame:
     """Parse every column by its few distinct values, and name the first row that does not fit."""
     if table.num_rows == 0:
         raise InvalidInputError("the table has no rows", where=place.path.name)
     return pd.DataFrame(
         {
-            column.name: _parsed(table.column(column.name), column, place)
+            column.name: _parsed(table.column(column.name), column, place, first_row)
             for column in COLUMNS
             if column.name in table.column_names
         }
     )
 
 
-def _parsed(values: pa.ChunkedArray, column: Column, place: Place) -> Any:
+def _parsed(values: pa.ChunkedArray, column: Column, place: Place, first_row: int) -> Any:
     encoded = _encoded(values, column, place)
     texts = encoded.dictionary.to_pylist()
     positions = encoded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
@@ -83,7 +99,7 @@ def _parsed(values: pa.ChunkedArray, column: Column, place: Place) -> Any:
             text, expected = bad[int(positions[row])]
             raise InvalidInputError(
                 f"{text!r} in column {column.name}",
-                where=f"{place.path.name}, {place.words(row)}",
+                where=f"{place.path.name}, {place.words(first_row + row)}",
                 expected=expected,
             )
     return _series(column, parsed, positions)

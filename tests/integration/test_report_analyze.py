@@ -106,6 +106,24 @@ def test_one_history_is_labelled_and_compared_probe_by_probe(tmp_path):
     assert verdict["outcome"] == "too_few_histories"
 
 
+def test_a_cell_over_other_probes_is_named_and_its_history_left_out(tmp_path):
+    path = swap_table(tmp_path)
+    lines = path.read_text().splitlines()
+    lines.remove(
+        next(line for line in lines if line.startswith("h02,notes,,A,B,") and "p003" in line)
+    )
+    path.write_text("\n".join(lines) + "\n")
+    run(path, "--json", tmp_path / "r.json")
+    report = json.loads((tmp_path / "r.json").read_text())
+    (lacking,) = report["probe_sets"]
+    assert (lacking["history"], lacking["asked"], lacking["of"]) == ("h02", 9, 10)
+    assert lacking["cell"] == "notes, A → B"
+    delta = report["directions"][0]["formats"][1]["swap_delta_pp"]
+    assert delta["excluded"] == [
+        {"history": "h02", "reason": "the cells were asked different probes"}
+    ]
+
+
 def test_a_bad_table_leaves_nothing_behind(tmp_path):
     path = swap_table(tmp_path)
     path.write_text(path.read_text() + path.read_text().splitlines()[-1] + "\n")

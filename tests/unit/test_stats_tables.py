@@ -8,10 +8,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from analysis import table_files
 from analysis.arrays import to_cube
 from analysis.columns import COLUMNS
 from analysis.stats.cells import Cell
-from analysis.tables import csv_bytes, read_table, write_csv, write_parquet
+from analysis.tables import csv_bytes, read_cube, read_table, write_csv, write_parquet
 from stores.errors import InvalidInputError
 
 HEADER = [column.name for column in COLUMNS if not column.optional]
@@ -245,3 +246,35 @@ def read_table_of(tmp_path, lines):
     frame = pd.DataFrame(lines)[HEADER]
     frame.to_csv(tmp_path / "source.csv", index=False)
     return read_table(tmp_path / "source.csv")
+
+
+def test_a_table_in_many_pieces_is_the_same_as_in_one(tmp_path, monkeypatch):
+    many = rows(
+        *({"history": f"h{h}", "probe": f"p{n}", "reader": r, "correct": str(n % 2), "rank": "2"}
+          for n in range(40) for r in "ABC" for h in range(5))
+    )  # fmt: skip
+    path = write(tmp_path, many)
+    whole = read_cube(path)
+    monkeypatch.setattr(table_files, "BLOCK_BYTES", 700)
+    assert len(list(table_files.batches(path))) > 20
+    pieces = read_cube(path)
+    assert (pieces.cells, pieces.histories, pieces.probe_keys) == (
+        whole.cells, whole.histories, whole.probe_keys,
+    )  # fmt: skip
+    assert np.array_equal(pieces.correct, whole.correct)
+    assert all(np.array_equal(pieces.rank[row], whole.rank[row]) for row in whole.rank)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"correct": "0"}, "line 2 and line 202 have the same key"),
+        ({"reader": "C", "kind": "alias"}, "kind 'direct' on line 2 and 'alias' on line 202"),
+        ({"reader": "C", "correct": "7"}, "line 202: '7' in column correct"),
+    ],
+)
+def test_faults_are_found_across_pieces(tmp_path, monkeypatch, change, message):
+    many = rows(*({"probe": f"p{n}"} for n in range(200)), {"probe": "p0"} | change)
+    monkeypatch.setattr(table_files, "BLOCK_BYTES", 700)
+    with pytest.raises(InvalidInputError, match=message):
+        read_cube(write(tmp_path, many))
