@@ -28,6 +28,7 @@ REASON_WORDS = {
     "refused": "refused to answer",
     "empty": "empty answer",
     "wrong_text": "another answer",
+    "no_text": "no words in the answer",
 }
 
 
