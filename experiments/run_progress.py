@@ -1,18 +1,14 @@
 """How far a run is, what is being done, and how long it will still take."""
 
-from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Q, Sum
+from django.db.models import Count
 from django.utils import timezone
 
-from experiments.models import Attempt, Evaluation, Job, Run, StoreBuild
-
-# What a job costs depends on its format and on the model that does it.
-Kind = tuple[str, str, str]
+from experiments.models import Answer, Attempt, Evaluation, Job, Run, StoreBuild
+from experiments.time_left import time_left_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +53,7 @@ def progress(run: Run, *, now: datetime | None = None) -> Progress:
         answers=_answers(run),
         step=current_step(run),
         elapsed_s=(end - run.started_at).total_seconds() if run.started_at else None,
-        left_s=_left_s(run),
+        left_s=time_left_s(run),
         errors=_errors(run),
     )
 
@@ -68,10 +64,8 @@ def _counts(jobs: Any) -> dict[str, int]:
 
 
 def _answers(run: Run) -> int:
-    return (
-        run.evaluations.exclude(attempts__state=Attempt.State.ABANDONED)
-        .aggregate(n=Count("attempts__answers"))["n"]
-    )  # fmt: skip
+    answers = Answer.objects.filter(attempt__evaluation__run=run)
+    return answers.exclude(attempt__state=Attempt.State.ABANDONED).count()
 
 
 def current_step(run: Run) -> str:
@@ -131,58 +125,3 @@ def _errors(run: Run) -> tuple[str, ...]:
         for text in jobs.exclude(error="").order_by("position").values_list("error", flat=True)
     ]
     return tuple(dict.fromkeys(messages))
-
-
-def _left_s(run: Run) -> float | None:
-    """Seconds of engine time left: every open job at the mean of its kind, less what it has done.
-
-    A kind that was not measured yet counts like the mean of its family (builds, evaluations), or
-    of everything measured.
-    """
-    builds, evaluations = (
-        _measured(run.store_builds, "calls"),
-        _measured(run.evaluations, "attempts__calls"),
-    )
-    if not any(job.complete for job in (*builds, *evaluations)):
-        return None
-    everything = _mean([job.engine_s for job in (*builds, *evaluations) if job.complete])
-    return sum(_family_left_s(family, everything) for family in (builds, evaluations))
-
-
-@dataclass(frozen=True, slots=True)
-class _Measured:
-    kind: Kind
-    complete: bool
-    open: bool
-    engine_s: float
-
-
-def _measured(jobs: Any, calls: str) -> list[_Measured]:
-    is_build = jobs.model is StoreBuild
-    who = ("writer", "embedder") if is_build else ("reader", "embedder")
-    rows = jobs.order_by().values_list("format", *who, "state").annotate(
-        engine_s=Sum(f"{calls}__engine_s", filter=Q(**{f"{calls}__isnull": False}))
-    ).values_list("pk", "format", *who, "state", "engine_s")  # fmt: skip
-    return [
-        _Measured(
-            kind=(memory_format, model, embedder),
-            complete=state == Job.State.COMPLETE,
-            open=state in (Job.State.WAITING, Job.State.READY, Job.State.RUNNING),
-            engine_s=engine_s or 0.0,
-        )
-        for _, memory_format, model, embedder, state, engine_s in rows
-    ]
-
-
-def _family_left_s(family: Sequence[_Measured], everything: float) -> float:
-    by_kind: dict[Kind, list[float]] = defaultdict(list)
-    for job in family:
-        if job.complete:
-            by_kind[job.kind].append(job.engine_s)
-    means = {kind: _mean(seconds) for kind, seconds in by_kind.items()}
-    fallback = _mean(list(means.values())) if means else everything
-    return sum(max(0.0, means.get(job.kind, fallback) - job.engine_s) for job in family if job.open)
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else 0.0

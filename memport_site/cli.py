@@ -68,6 +68,10 @@ def _run(argv: list[str] | None) -> int:
         return code if isinstance(code, int) else 0
     except click.exceptions.Exit as error:
         return int(error.exit_code)
+    except SystemExit as error:
+        if isinstance(error.code, str):
+            click.echo(error.code, err=True)
+        return error.code if isinstance(error.code, int) else int(error.code is not None)
     except click.ClickException as error:
         error.show()
         return 2

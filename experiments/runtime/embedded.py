@@ -63,7 +63,10 @@ class EmbeddedWorker:
         self._dispatcher.ticker.stop()
         ending = threading.Thread(target=self._controller.stop, daemon=True)
         ending.start()
-        ending.join(grace_s)
+        try:
+            ending.join(grace_s)
+        except KeyboardInterrupt:
+            logger.warning("not waiting for the call that is under way; its answer is not kept")
         idle = not ending.is_alive() and not held()
         give_back_held()
         self._heart.stop()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from experiments.plan import schema
-from stores.roles import ChatModel, Embedder
+from stores.roles import ChatModel, ContextOverflowError, Embedder, EngineError
 
 OpenChat = Callable[[schema.Model, int], ChatModel]
 OpenEmbedder = Callable[[schema.Embedder], Embedder]
@@ -53,10 +53,22 @@ class EnginePool:
             loaded = self._borrow(key, model, context_tokens)
         try:
             yield loaded.model
+        except ContextOverflowError:
+            raise
+        except EngineError:
+            # A local engine that failed once may be broken for good: the next job opens it anew.
+            self._discard(key, loaded)
+            raise
         finally:
             with self._changed:
                 loaded.users -= 1
                 self._changed.notify_all()
+
+    def _discard(self, key: str, loaded: _Loaded) -> None:
+        if not loaded.remote:
+            with self._changed:
+                self._models.pop(key, None)
+            loaded.model.close()
 
     def _borrow(self, key: str, model: schema.Model, context_tokens: int) -> _Loaded:
         # Opening happens under the lock: nobody can load the same weights meanwhile.

@@ -4,6 +4,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from django.conf import settings
+
 from experiments.models import WorkerProcess
 from experiments.runtime.embedded import EmbeddedWorker
 from experiments.runtime.processes import live_workers
@@ -38,6 +40,13 @@ class StandbyWorker:
         """Whether the jobs are executed in this process."""
         return self._worker is not None
 
+    def _leaves_it_to_cluster(self) -> bool:
+        """With a broker of its own, a server never works, a command only where no worker lives."""
+        if settings.CELERY_BROKER_URL.startswith("memory://"):
+            return False
+        workers = (w for w in live_workers() if w.kind == WorkerProcess.Kind.CELERY)
+        return self._kind == WorkerProcess.Kind.SERVER or next(workers, None) is not None
+
     def who(self) -> str:
         """Say in words who does the work."""
         if self.works_here:
@@ -47,6 +56,8 @@ class StandbyWorker:
                 return f"the server at {worker.address or 'an unknown address'} (pid {worker.pid})"
         for worker in live_workers():
             return f"another {worker.kind} process (pid {worker.pid})"
+        if self._leaves_it_to_cluster():
+            return "the cluster's workers, of which none lives now: start `memport worker`"
         return "another process that is just starting or ending"
 
     def stop(self, *, grace_s: float = 10) -> bool:
@@ -60,7 +71,7 @@ class StandbyWorker:
 
     def _look(self) -> None:
         with self._lock:
-            if self._worker is None and self._seat.take():
+            if self._worker is None and not self._leaves_it_to_cluster() and self._seat.take():
                 worker = EmbeddedWorker(kind=self._kind)
                 worker.start()
                 self._worker = worker

@@ -11,14 +11,22 @@ from experiments.plan import schema
 from stores.formats.base import Reading
 from stores.roles import ChatReply, ChatRequest, ModelIdentity
 
-# Local engines answer one request at a time: a batch would change what an answer meets in the
-# cache, and gains nothing on a CPU. The others are asked many at once.
-DEFAULT_BATCH = {"openai_api": 8, "vllm_offline": 64}
+# Requests of an endpoint that are under way at once, where the plan does not say.
+ENDPOINT_CONCURRENCY = 8
+# In-process vLLM schedules a batch by itself: it only has to be long enough.
+VLLM_BATCH = 64
 
 
 def batch_size(model: schema.Model) -> int:
-    """How many requests are handed to the engine at once, and committed at once."""
-    return int(model.options.get("batch", DEFAULT_BATCH.get(model.engine, 1)))
+    """How many requests are handed to the engine at once, and committed at once.
+
+    Local engines answer one request at a time: a batch would change what an answer meets in the
+    cache, and gains nothing on a CPU. An endpoint gets twice what it answers at once, so that a
+    slow answer keeps only few others waiting and a kill costs few.
+    """
+    if model.engine == "openai_api":
+        return 2 * int(model.options.get("concurrency", ENDPOINT_CONCURRENCY))
+    return VLLM_BATCH if model.engine == "vllm_offline" else 1
 
 
 def request_sha256(request: ChatRequest, *, identity: ModelIdentity) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from experiments.plan.schema import Model
 from experiments.runtime.pool import EnginePool
-from stores.roles import EngineError
+from stores.roles import ContextOverflowError, EngineError
 from tests.models import WatchedModel, WatchedPool
 
 OLD = Model(key="old", engine="scripted")
@@ -103,3 +103,14 @@ def test_a_model_that_cannot_be_opened_blocks_nobody() -> None:
     for _ in range(2):
         with pytest.raises(EngineError), pool.chat_model(OLD, context_tokens=100):
             pass
+
+
+def test_a_local_engine_that_failed_is_opened_anew_and_one_that_overflowed_is_kept() -> None:
+    pool = WatchedPool(keep=1)
+    for error in (ContextOverflowError("too long"), EngineError("broken pipe")):
+        with pytest.raises(EngineError), pool.chat_model(OLD, context_tokens=100):
+            raise error
+    assert keys(pool) == ["old"]
+    assert pool.opened[0].closed
+    with pool.chat_model(OLD, context_tokens=100):
+        assert keys(pool) == ["old", "old"]
