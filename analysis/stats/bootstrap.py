@@ -44,6 +44,16 @@ def draws(n_histories: int, *, resamples: int, seed: int) -> IntArray:
 
     ``default_rng(seed).integers(0, n, (B, n))`` over all histories of the study sorted by key:
     anybody can draw the same.
+
+    Notes
+    -----
+    Source: statistics.md, row "Bootstrap".
+
+    Examples
+    --------
+    >>> draws(3, resamples=2, seed=0)
+    array([[2, 1, 1],
+           [0, 0, 0]])
     """
     rng = np.random.default_rng(seed)
     return np.asarray(rng.integers(0, n_histories, (resamples, n_histories)), dtype=np.int64)
@@ -52,7 +62,18 @@ def draws(n_histories: int, *, resamples: int, seed: int) -> IntArray:
 def resampled_means(values: PerHistory, drawn: IntArray) -> FloatArray:
     """Mean of the contrast in every resample, NaN where no drawn history has a value.
 
-    A history without a value is dropped within each resample that drew it.
+    A history without a value is dropped within each resample that drew it. Shape (resamples,),
+    in the unit of the values.
+
+    Notes
+    -----
+    Source: statistics.md, row "Bootstrap".
+
+    Examples
+    --------
+    >>> from analysis.stats.figures import per_history
+    >>> resampled_means(per_history("ab", {"a": 4.0}), np.array([[0, 1], [0, 0], [1, 1]]))
+    array([ 4.,  4., nan])
     """
     weight = values.defined.astype(np.float64)
     weighted = np.where(values.defined, values.values, 0.0)
@@ -131,7 +152,18 @@ def bootstrap(
 def bootstrap_all(
     contrasts: Sequence[tuple[PerHistory, Figure, float]], *, resamples: int, seed: int
 ) -> list[Bootstrap]:
-    """Bootstrap of several (values, published estimate, margin) on the same draws."""
+    """Bootstrap of several (values, published estimate, margin) on the same draws.
+
+    See `bootstrap`; values, estimates and margins in pp.
+
+    Examples
+    --------
+    >>> from analysis.stats.figures import per_history
+    >>> values = per_history("abc", {"a": 7.0, "b": 8.0, "c": 9.0})
+    >>> found = bootstrap_all([(values, Figure.ok(8.0), 5.0)], resamples=99, seed=0)
+    >>> found[0].p_value.value
+    0.01
+    """
     if not contrasts:
         return []
     drawn = draws(len(contrasts[0][0].histories), resamples=resamples, seed=seed)

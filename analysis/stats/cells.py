@@ -1,6 +1,6 @@
 """Answers as arrays: a matrix of cells × probes, and the integer counts of a cell per history."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -131,6 +131,48 @@ class Cube:
     rank: Mapping[int, FloatArray]
     recall: Mapping[int, FloatArray]
     costs: Mapping[str, FloatArray]
+
+    @classmethod
+    def of(
+        cls, answers: Mapping[Cell, Mapping[str, Sequence[int | None]]], *, screening: int = 0
+    ) -> "Cube":
+        """Return a cube from scores (1, 0, None: never scored) by cell and history.
+
+        The probes of a history are p00, p01, …, all of kind "direct"; the first `screening` of each
+        are the quick check's. For examples and tests; rows of a table go through
+        `analysis.arrays`.
+
+        Examples
+        --------
+        >>> cube = Cube.of({Cell("notes", "", "A", "B"): {"h1": [1, 0, 1, None]}})
+        >>> counts = cube.counts(cube.cells[0])
+        >>> counts.correct, counts.probes, counts.blank
+        (array([2]), array([4]), array([1]))
+        """
+        histories = tuple(sorted({history for scores in answers.values() for history in scores}))
+        n_probes = [max(len(scores.get(h, ())) for scores in answers.values()) for h in histories]
+        starts = np.cumsum([0, *n_probes], dtype=np.int64)[:-1]
+        cells, total = tuple(sorted(answers)), sum(n_probes)
+        correct = np.full((len(cells), total), ABSENT, dtype=np.int8)
+        for row, cell in enumerate(cells):
+            for history, scores in answers[cell].items():
+                start = int(starts[histories.index(history)])
+                coded = [BLANK if score is None else score for score in scores]
+                correct[row, start : start + len(coded)] = coded
+        number = [position for n in n_probes for position in range(n)]
+        return cls(
+            histories=histories,
+            starts=starts,
+            probe_keys=tuple(f"p{position:02}" for position in number),
+            kinds=np.full(total, "direct", dtype=object),
+            memory_classes=np.full(total, "", dtype=object),
+            screening=np.array([position < screening for position in number], dtype=np.bool_),
+            cells=cells,
+            correct=correct,
+            rank={},
+            recall={},
+            costs={},
+        )
 
     @cached_property
     def row(self) -> dict[Cell, int]:

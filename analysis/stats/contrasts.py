@@ -97,7 +97,20 @@ def h1(cube: Cube, design: Design) -> Contrast | None:
     """H1: writer-swap penalty of the notes, ``P_notes``.
 
     ``100 · mean over directions of (1 − r(d))``. None where no direction has its cells. Undefined
-    in a history where a planned direction is. Source: statistics.md, row "H1".
+    in a history where a planned direction is.
+
+    Notes
+    -----
+    Source: the paper, section 3.5; statistics.md, row "H1".
+
+    Examples
+    --------
+    >>> right = {"AA": 5, "BB": 10, "AB": 6, "BA": 4}  # writer, reader; of ten probes
+    >>> scores = {pair: {"h": [1] * k + [0] * (10 - k)} for pair, k in right.items()}
+    >>> cube = Cube.of({Cell("notes", "", w, r): found for (w, r), found in scores.items()})
+    >>> contrast = h1(cube, design_of(cube))
+    >>> contrast.values.values.round(6), [label for label, _ in contrast.parts]
+    (array([30.]), ['A → B', 'B → A'])
     """
     by_direction = ratios(cube, "notes", design)
     if not by_direction or not _any_defined(by_direction):
@@ -110,7 +123,20 @@ def h1(cube: Cube, design: Design) -> Contrast | None:
 def h4a(cube: Cube, design: Design) -> Contrast | None:
     """H4a: ``P_notes − P_kg_fixed``: compares the formats and their way of reading.
 
-    None where a format has no direction with its cells. Source: statistics.md, row "H4a".
+    None where a format has no direction with its cells; undefined in a history where a part is.
+
+    Notes
+    -----
+    Source: the paper, section 3.5; statistics.md, row "H4a".
+
+    Examples
+    --------
+    >>> def cells(name, k):
+    ...     scores = {True: [1] * 10, False: [1] * k + [0] * (10 - k)}
+    ...     return {Cell(name, "", w, r): {"h": scores[w == r]} for w in "AB" for r in "AB"}
+    >>> cube = Cube.of(cells("notes", 7) | cells("kg_fixed", 9))
+    >>> h4a(cube, design_of(cube)).values.values.round(6)
+    array([20.])
     """
     notes, graph = ratios(cube, "notes", design), ratios(cube, "kg_fixed", design)
     if not notes or not _any_defined(notes) or not _any_defined(graph):
@@ -127,7 +153,22 @@ def h4a(cube: Cube, design: Design) -> Contrast | None:
 def h2(cube: Cube, design: Design) -> Contrast | None:
     """H2: ``100 · mean over readers of (a_full − a_mixed)``.
 
-    None where no reader has a mixed index. Source: statistics.md, row "H2".
+    None where no reader has a mixed index; undefined in a history where a planned reader is.
+
+    Notes
+    -----
+    Source: the paper, section 3.5; statistics.md, row "H2".
+
+    Examples
+    --------
+    >>> cube = Cube.of(
+    ...     {
+    ...         Cell("rag", reader="A", index="full"): {"h": [1, 1, 1, 0]},
+    ...         Cell("rag", reader="A", index="mixed"): {"h": [1, 1, 0, 0]},
+    ...     }
+    ... )
+    >>> h2(cube, design_of(cube)).values.values
+    array([25.])
     """
     parts = [
         (
@@ -142,7 +183,22 @@ def h2(cube: Cube, design: Design) -> Contrast | None:
 def h7a(cube: Cube, design: Design) -> Contrast | None:
     """H7a: ``100 · mean over direction × rung of (a_raw − a_store)``, notes repaired both ways.
 
-    None where no direction and rung has both. Source: statistics.md, row "H7a".
+    None where no direction and rung has both; undefined in a history where one of the cells is.
+
+    Notes
+    -----
+    Source: the paper, section 3.5; statistics.md, row "H7a".
+
+    Examples
+    --------
+    >>> cube = Cube.of(
+    ...     {
+    ...         Cell("notes", "", "A", "B", repair="notes_raw", rung=1): {"h": [1, 1, 1, 0]},
+    ...         Cell("notes", "", "A", "B", repair="notes_store", rung=1): {"h": [1, 0, 0, 0]},
+    ...     }
+    ... )
+    >>> h7a(cube, design_of(cube)).values.values
+    array([50.])
     """
     parts = []
     for old, new in design.repair_directions:

@@ -129,6 +129,23 @@ def decompose(
     Loss
         Shares are undefined where the total is 0 or undefined. `left_out_because` says why a format
         that is read by traversal does not belong in the comparison.
+
+    Notes
+    -----
+    Source: the paper, appendix D and Table 6; statistics.md, row "Loss".
+
+    Examples
+    --------
+    >>> cube = Cube.of(
+    ...     {
+    ...         Cell("notes", "", "A", "B"): {"h": [1, 0, 0, 0]},
+    ...         Cell("notes", "", "A", "B", "stored_evidence"): {"h": [1, 1, 0, 0]},
+    ...         Cell("*", "", "*", "B", "raw_evidence"): {"h": [1, 1, 1, 1]},
+    ...     }
+    ... )
+    >>> loss = decompose(cube, "notes")
+    >>> loss.total.value, [loss.components[name].value for name in COMPONENTS]
+    (0.75, [0.25, 0.5, 0.0])
     """
     chosen = list(matched_cells(cube, name) if cells is None else cells)
     if not chosen:

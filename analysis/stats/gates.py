@@ -239,6 +239,18 @@ def all_gates(
     -----
     Source: protocol.md, "Gates, before any of the above counts". A failure withholds the verdicts
     of that reader (for coverage: those that rest on that writer's notes).
+
+    Examples
+    --------
+    >>> cube = Cube.of(
+    ...     {
+    ...         Cell("lc_raw", reader="R"): {"h": [1, 1, 0, 0]},
+    ...         Cell("*", "", "*", "R", "no_memory"): {"h": [0, 0, 0, 0]},
+    ...         Cell("*", "", "*", "R", "raw_evidence"): {"h": [1, 1, 1, 1]},
+    ...     }
+    ... )
+    >>> dict(summary(all_gates(cube)))["range"], dict(summary(all_gates(cube)))["dose"]
+    ('passed', 'not measured')
     """
     gates: list[Gate] = []
     for reader in sorted({cell.reader for cell in cube.cells} - {""}):

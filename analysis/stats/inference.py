@@ -18,6 +18,11 @@ def has_spread(values: FloatArray) -> bool:
 
     Accuracies are ratios of small integers: two that differ do so by far more than 1e-9, two that
     are equal by at most a few units in the last place.
+
+    Examples
+    --------
+    >>> has_spread(np.array([0.1 + 0.2, 0.3])), has_spread(np.array([0.3, 0.31]))
+    (False, True)
     """
     return bool(values.size > 1 and np.ptp(values) > 1e-9 * max(1.0, float(np.abs(values).max())))
 

@@ -56,7 +56,15 @@ def above_floor(own: CellCounts, *, chance: float = 0.0) -> BoolArray:
 
 
 def comparable(a: CellCounts, b: CellCounts) -> tuple[BoolArray, tuple[str, ...]]:
-    """Where two cells can be compared in a history, and why not elsewhere."""
+    """Where two cells can be compared in a history, and why not elsewhere.
+
+    Both need every answer scored, and the same probes.
+
+    Examples
+    --------
+    >>> comparable(CellCounts.of(["a"], [5], [10]), CellCounts.of(["a"], [5], [9]))
+    (array([False]), ('the cells were asked different probes',))
+    """
     same = np.asarray(a.probe_set == b.probe_set)
     reasons = []
     for first, second, equal in zip(a.reasons, b.reasons, same.tolist(), strict=True):
@@ -214,6 +222,12 @@ def mean_of(
     """Mean of several values within each history; undefined where one of them is.
 
     The result is ``shift + scale · mean``.
+
+    Examples
+    --------
+    >>> from analysis.stats.figures import per_history
+    >>> mean_of([per_history("a", {"a": 1.0}), per_history("a", {"a": 4.0})]).values
+    array([2.5])
     """
     if not parts:
         raise ValueError("a mean needs at least one part")

@@ -34,6 +34,13 @@ def noise_floor_pp(cube: Cube, *, formats: frozenset[str] | None = None) -> Esti
     Notes
     -----
     Source: statistics.md, row "Noise floor"; the paper, section 3.2 (0.0016).
+
+    Examples
+    --------
+    >>> from analysis.stats.cells import Cell
+    >>> once, again = Cell("notes", "", "A", "B"), Cell("notes", "", "A", "B", repeat=1)
+    >>> noise_floor_pp(Cube.of({once: {"h": [1, 1, 0, 0]}, again: {"h": [1, 0, 0, 0]}})).value
+    25.0
     """
     changes, seen = [], np.zeros(len(cube.histories), dtype=np.bool_)
     for group in cube.repeats():

@@ -86,10 +86,10 @@ def paired_interval(
 
     Examples
     --------
-    Newcombe's own example, 20, 12, 2 and 16 pairs:
+    Cavo et al. (2012), as printed by the R package contingencytables: −0.1186 to −0.0046.
 
-    >>> tuple(round(end, 4) for end in paired_interval(20, 12, 2, 16))
-    (0.0562, 0.3292)
+    >>> tuple(round(end, 4) for end in paired_interval(59, 6, 16, 80))
+    (-0.1186, -0.0046)
     """
     n = both + gained + lost + neither
     second, first = both + gained, both + lost

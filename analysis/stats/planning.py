@@ -177,7 +177,13 @@ def plan_sample(
 def power_curve(
     sizes: Any, *, sd_pp: float, distance_pp: float, alpha: float = 0.025
 ) -> list[tuple[int, float]]:
-    """Power at each number of histories, for a picture."""
+    """Power at each number of histories, for a picture; see `power_of`.
+
+    Examples
+    --------
+    >>> [(n, round(power, 2)) for n, power in power_curve([12, 48], sd_pp=12.1, distance_pp=5)]
+    [(12, 0.26), (48, 0.8)]
+    """
     return [
         (int(n), power_of(int(n), sd=sd_pp, distance=distance_pp, alpha=alpha))
         for n in np.asarray(sizes).tolist()

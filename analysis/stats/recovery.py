@@ -193,6 +193,32 @@ def recoveries(
     `none` is the inherited store as it is, at cost 0: "already at target". It is taken from the
     writer-swap cell (for an index: the old one) where the run has no row of its own, and never
     enters the minimum over methods, which is reported as method `any`.
+
+    Parameters
+    ----------
+    cube
+        All answers, with costs.
+    targets
+        X, fractions.
+    unit
+        usd, tokens or gpu_hours: the column ``cost_<unit>``.
+
+    Notes
+    -----
+    Source: the paper, Table 7; statistics.md, row "Cost to recover".
+
+    Examples
+    --------
+    >>> direction = {"format": "notes", "writer": "A", "reader": "B"}
+    >>> cube = Cube.of(
+    ...     {
+    ...         Cell(**direction): {"h": [1, 0, 0, 0]},
+    ...         Cell(**direction, repair="fresh"): {"h": [1, 1, 1, 1]},
+    ...         Cell(**direction, repair="notes_store", rung=1): {"h": [1, 1, 0, 0]},
+    ...     }
+    ... )
+    >>> [(found.method, found.n_success, found.n_histories) for found in recoveries(cube)[:3]]
+    [('notes_store', 0, 1), ('any', 0, 1), ('none', 0, 1)]
     """
     found = []
     for name, embedder, old, new in _repaired(cube):

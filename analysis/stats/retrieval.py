@@ -28,6 +28,15 @@ def reciprocal_rank(cube: Cube, cell: Cell, *, top_k: int = TOP_K) -> PerHistory
     Notes
     -----
     Source: statistics.md, row "recall@8, MRR"; the paper's Table 4.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> cell = Cell("rag", reader="A", index="full")
+    >>> cube = Cube.of({cell: {"h": [1, 1, 0, 0]}})
+    >>> cube = replace(cube, rank={0: np.array([1.0, 2.0, np.nan, 9.0])})
+    >>> reciprocal_rank(cube, cell).values  # (1 + 1/2 + 0 + 0) / 4
+    array([0.375])
     """
     ranks = cube.rank.get(cube.row.get(cell, -1))
     if ranks is None:
@@ -48,6 +57,14 @@ def recall_at_k(cube: Cube, cell: Cell) -> PerHistory:
     Notes
     -----
     Source: statistics.md, row "recall@8, MRR"; the paper's Table 4.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> cell = Cell("rag", reader="A", index="full")
+    >>> cube = replace(Cube.of({cell: {"h": [1, 1]}}), recall={0: np.array([1.0, 0.5])})
+    >>> recall_at_k(cube, cell).values
+    array([0.75])
     """
     recalls = cube.recall.get(cube.row.get(cell, -1))
     if recalls is None:
@@ -146,6 +163,13 @@ def indexes(cube: Cube, *, name: str = "rag", reader: str | None = None) -> list
     Notes
     -----
     Source: the paper, Table 4; protocol.md, "Embedding upgrade".
+
+    Examples
+    --------
+    >>> scores = {"old": [1, 0, 0, 0], "mixed": [1, 1, 0, 0], "full": [1, 1, 1, 1]}
+    >>> cube = Cube.of({Cell("rag", reader="A", index=i): {"h": s} for i, s in scores.items()})
+    >>> [(found.index, found.gain_pp.value) for found in indexes(cube)]
+    [('old', None), ('mixed', 25.0), ('full', 75.0)]
     """
     cells = {
         index: {key: cell for key, cell in by_key.items() if reader in (None, cell.reader)}

@@ -79,6 +79,13 @@ def predictions(cube: Cube, cells: Sequence[Cell] | None = None) -> Predictions:
     -----
     A history without screening probes, or with an unscored answer in the cell, is left out of that
     cell. The pair of a format that nobody writes is (none, reader).
+
+    Examples
+    --------
+    >>> cube = Cube.of({Cell("lc_raw", reader="A"): {"h": [1, 0, 1, 1]}}, screening=2)
+    >>> data = predictions(cube)
+    >>> data.x, data.y, data.labels["pair"]
+    (array([0.5]), array([1.]), ('none → A',))
     """
     chosen = [
         cell
@@ -167,6 +174,13 @@ def calibrate(data: Predictions, scheme: str, rows: BoolArray | None = None) -> 
     -----
     Source: the paper, appendix C and Table 5 (whose half-widths treat predictions as independent;
     the interval of the bias here is across histories); statistics.md, row "Screening".
+
+    Examples
+    --------
+    >>> scores = {"a": [1, 0, 1, 0], "b": [1, 1, 1, 1], "c": [0, 0, 0, 0]}
+    >>> data = predictions(Cube.of({Cell("lc_raw", reader="A"): scores}, screening=2))
+    >>> round(calibrate(data, "history").mae.value, 6)
+    0.0
     """
     keep = np.ones(data.x.size, dtype=np.bool_) if rows is None else rows
     x, y, history = data.x[keep], data.y[keep], data.history[keep]
@@ -200,7 +214,18 @@ def _by_history(errors: FloatArray, history: Any, histories: tuple[str, ...]) ->
 def correlation(data: Predictions) -> Figure:
     """Pearson ρ of the screening score with the score on the others, over all cells.
 
-    Undefined for fewer than two rows, and where either has no spread.
+    A ratio; undefined for fewer than two rows, and where either has no spread.
+
+    Notes
+    -----
+    Source: the paper, appendix C; statistics.md, row "Screening".
+
+    Examples
+    --------
+    >>> scores = {"a": [1, 0, 1, 0], "b": [1, 1, 1, 1], "c": [0, 0, 0, 0]}
+    >>> data = predictions(Cube.of({Cell("lc_raw", reader="A"): scores}, screening=2))
+    >>> round(correlation(data).value, 6)
+    1.0
     """
     if data.x.size < 2 or np.ptp(data.x) == 0 or np.ptp(data.y) == 0:
         return Figure.undefined("no spread in the scores")

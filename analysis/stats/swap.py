@@ -154,6 +154,17 @@ def writer_swap(
     Notes
     -----
     Source: statistics.md, table of quantities; the paper, sections 2.3 and 4.2.
+
+    Examples
+    --------
+    >>> right = {"AA": 4, "BB": 8, "AB": 6}  # writer, reader; of ten probes
+    >>> scores = {pair: {"h": [1] * k + [0] * (10 - k)} for pair, k in right.items()}
+    >>> cube = Cube.of({Cell("notes", "", w, r): found for (w, r), found in scores.items()})
+    >>> swap = writer_swap(cube, Format("notes", "", True), old="A", new="B")
+    >>> round(swap.swap_delta_pp.value, 6), round(swap.service_change_pp.value, 6)
+    (-20.0, 20.0)
+    >>> round(swap.retained_performance.value, 6)
+    0.75
     """
     own_cell = normal_cell(form, writer=new, reader=new)
     old_cell = normal_cell(form, writer=old, reader=new)

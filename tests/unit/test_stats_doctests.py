@@ -1,0 +1,37 @@
+"""Every example in the statistics is run, and every public quantity has one."""
+
+import ast
+import doctest
+import importlib
+import pkgutil
+from pathlib import Path
+
+import pytest
+
+import analysis.stats
+import analysis.words
+
+MODULES = [
+    f"analysis.stats.{module.name}" for module in pkgutil.iter_modules(analysis.stats.__path__)
+]
+# Functions that arrange what others compute.
+ARRANGING = {
+    "without_repeat", "design_of", "ratios", "index_counts", "subtract", "matched_cells",
+    "raw_counts", "index_cells", "targets_reached", "formats_of", "directions_of", "normal_cell",
+    "pooled_discordant", "masks_by", "decisive_interval", "floor_gate", "ceiling_gates",
+    "dose_gates", "range_gates", "coverage_gates",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*MODULES, "analysis.words"])
+def test_the_examples_are_true(name):
+    result = doctest.testmod(importlib.import_module(name))
+    assert result.failed == 0
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_public_quantity_has_an_example(name):
+    tree = ast.parse(Path(importlib.import_module(name).__file__).read_text())
+    public = [n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name[0] != "_"]
+    without = [n.name for n in public if ">>>" not in (ast.get_docstring(n) or "")]
+    assert set(without) <= ARRANGING
