@@ -12,7 +12,8 @@ from analysis import planned_tests, sections, writer_swap
 from analysis.observations import csv_bytes, from_study, to_cube
 from analysis.settings import Settings
 from analysis.stats.cells import Cube
-from analysis.stats.gates import Coverage, Gate, all_gates, summary
+from analysis.stats.coverage import Coverage, evidence_coverage
+from analysis.stats.gates import Gate, all_gates, summary
 from analysis.stats.noise import noise_floor_pp
 from experiments.models import Attempt, Evaluation, Run, Study
 from experiments.run_costs import costs
@@ -110,7 +111,7 @@ def software() -> dict[str, str]:
 
 
 def coverage_table(stores: Sequence[Coverage]) -> list[dict[str, Any]]:
-    """Return kept and required evidence spans per format and writer, pooled over histories."""
+    """Return the evidence spans kept per format and writer: pooled, and across histories."""
     rows = []
     for name, writer in sorted({(store.format, store.writer) for store in stores}):
         own = [store for store in stores if (store.format, store.writer) == (name, writer)]
@@ -125,6 +126,7 @@ def coverage_table(stores: Sequence[Coverage]) -> list[dict[str, Any]]:
                 "share": kept / required if required else None,
                 "status": "ok" if required else "undefined",
                 "reason": "" if required else "no evidence span can be looked for",
+                "across_histories": evidence_coverage(own).as_json(),
             }
         )
     return rows

@@ -123,6 +123,9 @@ def _verdict(swap: Swap, settings: Settings, around: Circumstances) -> Verdict:
     if unmeasured:
         beside.append(f"gates not measured: {', '.join(unmeasured)}")
     beside.append(_noise_words(around.noise))
+    delta, noise = swap.swap_delta_pp.value, around.noise.value
+    if delta is not None and noise is not None and abs(delta) < noise:
+        beside.append("the change is smaller than the noise floor")
     if not swap.format.written:
         none = Figure.undefined("a writer swap does not affect it")
         return Verdict("not_affected", NO_INTERVAL, False, none, "", tuple(beside))

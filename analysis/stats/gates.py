@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from analysis.stats.cells import READ_BY_TRAVERSAL, Cell, CellCounts, Cube
+from analysis.stats.coverage import Coverage
 from analysis.stats.figures import BoolArray, Figure
 from analysis.stats.metrics import exact
 
@@ -62,17 +63,6 @@ class Gate:
         about = " ".join(filter(None, (self.reader or self.writer, self.format, self.kind)))
         text = f"gate {self.name}{f' ({about})' if about else ''}: {self.status}"
         return f"{text}, {self.reason}" if self.reason else text
-
-
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """Required evidence spans of one store, and how many of them it keeps."""
-
-    history: str
-    format: str
-    writer: str
-    required: int
-    kept: int
 
 
 def exact_mean(counts: CellCounts) -> Fraction | None:

@@ -121,6 +121,17 @@ def test_the_noise_floor_is_the_mean_absolute_change_between_live_repeats():
     assert noise["n_histories"] == 6
 
 
+def test_a_change_below_the_noise_floor_is_said_to_be_so():
+    def right(history, form, writer, reader, probe, repeat):
+        lost = writer != reader and history == "h00" and probe == 9
+        return probe >= (3 if repeat else 1) and not lost
+
+    study = answered_study(right=right, repeats=[("notes", "alpha", "beta")])
+    verdict = entry(study_report(study), "alpha", "beta", "notes")["verdict"]
+    assert "the change is smaller than the noise floor" in verdict["beside"]
+    assert verdict["outcome"] == "undecided"  # the noise floor, 20 pp, is not below the margin
+
+
 def test_repeats_do_not_enter_the_headline():
     without = study_report(answered_study(n_histories=4))["directions"]
     repeats = [("notes", "alpha", "beta")]

@@ -9,7 +9,8 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.proportion import proportion_confint
 
-from analysis.stats.gates import Coverage, all_gates, coverage_gates, exact_mean, summary
+from analysis.stats.coverage import Coverage, evidence_coverage
+from analysis.stats.gates import all_gates, coverage_gates, exact_mean, summary
 from analysis.stats.one_history import compare_paired, mcnemar_p, paired_interval, wilson
 from analysis.stats.planning import histories_for, plan_sample, power_of
 from tests.unit.answer_frames import cube, right
@@ -137,6 +138,7 @@ def test_coverage_is_the_mean_over_histories_of_the_share_kept():
     stores = [Coverage("a", "notes", "W", 10, 10), Coverage("b", "notes", "W", 100, 19)]
     gate = coverage_gates(stores, ["W"])[0]
     assert gate.figure.value == pytest.approx(0.595)
+    assert evidence_coverage(stores).value == pytest.approx(0.595)
     assert gate.status == "failed"
 
 
