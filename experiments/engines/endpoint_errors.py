@@ -7,7 +7,13 @@ from experiments.engines.retrying import RETRIED_STATUS
 from stores.roles import ContextOverflowError, EngineError
 
 MESSAGE_CHARS = 300
-OVERFLOW_WORDS = ("context_length_exceeded", "maximum context length", "max_model_len")
+# What hosted services, vLLM and llama.cpp say of a prompt that is too long.
+OVERFLOW_WORDS = (
+    "context_length_exceeded",
+    "maximum context length",
+    "max_model_len",
+    "exceed_context_size_error",
+)
 
 
 class MalformedReplyError(EngineError):

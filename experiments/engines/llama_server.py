@@ -59,6 +59,7 @@ class LlamaServer:
         """Set everything that decides what state a request meets."""
         p = xllamacpp.CommonParams()
         p.model.path = str(path)
+        p.model_alias = {self._alias}
         p.n_ctx = context_tokens
         # One slot: in a batch with others, small models answer otherwise than alone.
         p.n_parallel = 1

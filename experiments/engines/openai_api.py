@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import math
 import secrets
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -12,6 +11,7 @@ from experiments.engines.checks import require_json, require_room, require_schem
 from experiments.engines.endpoint import Endpoint
 from experiments.engines.openai_models import ServedModel, served_model
 from experiments.engines.openai_replies import chat_reply
+from experiments.engines.token_estimate import estimate_tokens
 from stores.roles import (
     ChatReply,
     ChatRequest,
@@ -20,9 +20,6 @@ from stores.roles import (
     ModelIdentity,
 )
 
-# Where no tokenizer can be asked: fewer bytes to a token than any model needs for prose, and
-# about what codes and digits need.
-ESTIMATED_BYTES_PER_TOKEN = 2.5
 # What a chat template adds around two messages, at most.
 TEMPLATE_TOKENS = 64
 # Hosted reasoning models know the output limit by the second name.
@@ -176,7 +173,7 @@ class OpenAIChatModel:
 
     def _count_now(self, text: str) -> int:
         if not self._served.tokenizes:
-            return math.ceil(len(text.encode()) / ESTIMATED_BYTES_PER_TOKEN)
+            return estimate_tokens(text)
         body = {"model": self._model, "prompt": text, "add_special_tokens": False}
         url = f"{self._endpoint.root_url}/tokenize"
         count = self._endpoint.post(url, body, lambda reply, _: reply.get("count"))
