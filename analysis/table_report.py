@@ -6,9 +6,10 @@ from typing import Any
 
 from analysis.report import SCHEMA, answers_report, software
 from analysis.settings import Settings
-from analysis.stats.cells import ABSENT, BLANK
+from analysis.stats.cells import ABSENT, BLANK, Cube
 from analysis.tables import read_cube
 from experiments.plan.plan import load_plan, plan_sha256
+from stores.errors import InvalidInputError
 
 # Tables that are known to be simulated: the label stays with them everywhere.
 SIMULATED_SHA256 = frozenset(
@@ -39,6 +40,7 @@ def table_report(
     """
     settings = Settings() if plan is None else Settings.of_plan(load_plan(plan))
     cube = read_cube(path)
+    _check_models(settings, cube, path)
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     labels = [BROUGHT_IN]
@@ -71,3 +73,16 @@ def table_report(
     }
     beside = (SIMULATED,) if SIMULATED in labels else ()
     return document | answers_report(cube, settings, beside=beside)
+
+
+def _check_models(settings: Settings, cube: Cube, path: Path) -> None:
+    """Refuse a plan whose models are not those of the table."""
+    readers = {cell.reader for cell in cube.cells}
+    unknown = sorted(set(settings.readers) - readers)
+    if unknown:
+        raise InvalidInputError(
+            f"no answer in the table is by {', '.join(unknown)}, which the plan names",
+            where=path.name,
+            expected=f"the plan's models among {', '.join(sorted(readers))}",
+            hint="Give the models the same keys in the plan and in the table",
+        )

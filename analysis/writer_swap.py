@@ -46,8 +46,7 @@ class Circumstances:
 
 def section(cube: Cube, settings: Settings, circumstances: Circumstances) -> list[dict[str, Any]]:
     """Return one entry per direction, each with one per format."""
-    seen = directions_of(cube)
-    directions = [pair for pair in settings.directions if pair in seen] or seen
+    directions = settings.directions or directions_of(cube)
     return [
         {
             "old": old,

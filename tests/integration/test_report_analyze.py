@@ -63,6 +63,13 @@ def test_a_plan_names_margin_and_contrasts(tmp_path):
     assert first["p_holm"]["value"] == pytest.approx(min(1, 2 * first["p"]["value"]))
 
 
+def test_a_plan_for_other_models_is_refused(tmp_path):
+    (tmp_path / "plan.yaml").write_text(yaml.safe_dump(plan_document()))
+    arguments = [str(swap_table(tmp_path)), "--plan", str(tmp_path / "plan.yaml")]
+    result = CliRunner().invoke(command, arguments)
+    assert "no answer in the table is by alpha, beta, which the plan names" in str(result.exception)
+
+
 def test_the_page_is_one_file_without_script_or_address(tmp_path):
     run(swap_table(tmp_path), "--html", tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text()
