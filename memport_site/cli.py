@@ -55,13 +55,31 @@ def cli() -> None:
 def main(argv: list[str] | None = None) -> None:
     """Run the command line; turn known errors into one clear line and an exit code."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memport_site.settings")
-    import django
-
-    django.setup()
+    if problem := _set_up():
+        click.echo(f"memport: {problem}", err=True)
+        sys.exit(1)
     _leave(_run(argv))
 
 
+def _set_up() -> str:
+    """Set Django up; return in one line what is wrong with the environment, or nothing."""
+    import django
+    from django.core.exceptions import ImproperlyConfigured
+    from environs import EnvError
+
+    try:
+        django.setup()
+    except (EnvError, ImproperlyConfigured) as error:
+        return " ".join(str(error).split())
+    except OSError as error:
+        where = error.filename or "MEMPORT_HOME"
+        return f"{where} cannot be used: {error.strerror}. Check MEMPORT_HOME and the free disk."
+    return ""
+
+
 def _run(argv: list[str] | None) -> int:
+    from memport_site.database import OUT_OF_REACH, UnusableDatabaseError, unusable
+
     try:
         # Without click's own handling of errors, `ctx.exit(code)` comes back as a result.
         code = cli.main(args=argv, prog_name="memport", standalone_mode=False)
@@ -78,8 +96,11 @@ def _run(argv: list[str] | None) -> int:
     except InvalidInputError as error:
         click.echo(f"memport: {error}", err=True)
         return 2
-    except EngineError as error:
+    except (EngineError, UnusableDatabaseError) as error:
         click.echo(f"memport: {error}", err=True)
+        return 1
+    except OUT_OF_REACH as error:
+        click.echo(f"memport: {unusable(error)}", err=True)
         return 1
     except (click.Abort, KeyboardInterrupt):
         click.echo(

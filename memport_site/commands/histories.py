@@ -12,6 +12,7 @@ from memport_site.accounts.services import default_workspace
 from memport_site.commands.history_convert import convert
 from memport_site.commands.history_files import read_folder, write_folder
 from memport_site.commands.history_text import count_of, counts_text, readable
+from memport_site.database import needs_database, prepare_database
 from stores import selectors, services
 from stores.errors import InvalidInputError
 from stores.models import History
@@ -79,6 +80,7 @@ def generate(preset: str, seed: int, split: str, out: Path | None, as_json: bool
         report["files"] = [str(path) for path in write_folder(out, everything, csv=True)]
         text = f"Wrote {count_of(len(everything), 'history')}: {', '.join(report['files'])}"
     else:
+        prepare_database()
         done = services.keep_generated(
             generated=made, preset=preset, seed=seed, workspace=default_workspace()
         )
@@ -120,6 +122,7 @@ def validate(folder: Path, code_pattern: str, ignore_unknown: bool, as_json: boo
 @click.option("--split", type=click.Choice(SPLITS), default="study", show_default=True)
 @reading_options
 @as_json
+@needs_database
 def import_(
     folder: Path,
     collection: str,
@@ -156,6 +159,7 @@ def import_(
 @command.command()
 @click.argument("key")
 @as_json
+@needs_database
 def show(key: str, as_json: bool) -> None:
     """Show one history: its events in time order, its probes and their evidence.
 
@@ -177,6 +181,7 @@ def show(key: str, as_json: bool) -> None:
 @click.option("--split", type=click.Choice(SPLITS), help="Only this split of it.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder to write.")
 @as_json
+@needs_database
 def export(
     keys: tuple[str, ...], collection: str | None, split: str | None, out: Path, as_json: bool
 ) -> None:
@@ -210,6 +215,7 @@ def export(
 
 @command.command("list")
 @as_json
+@needs_database
 def list_(as_json: bool) -> None:
     """List the kept histories.
 

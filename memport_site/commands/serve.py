@@ -5,6 +5,8 @@ from types import FrameType
 
 import click
 
+from memport_site.database import needs_database
+
 
 @click.command("serve")
 @click.option(
@@ -14,6 +16,7 @@ import click
     type=click.IntRange(0, 65535),
     help="0: any free one.",
 )
+@needs_database
 def command(port: int) -> None:
     """Serve the dashboard on 127.0.0.1, with a worker inside.
 

@@ -25,7 +25,7 @@ from memport_site.accounts.services import default_workspace, ensure_admin
 from memport_site.commands.study_text import print_checks, print_details, print_list
 from memport_site.commands.verdicts import print_report
 from memport_site.commands.watching import ended_well, how_it_ended, watch
-from memport_site.database import prepare_database
+from memport_site.database import needs_database
 from memport_site.studies import find_study, study_summary
 
 FAILED = 1
@@ -44,12 +44,12 @@ def command() -> None:
       memport study run my-study.yaml
       memport study report my-study
     """
-    prepare_database()
 
 
 @command.command("check")
 @PLAN
 @AS_JSON
+@needs_database
 def check(plan: Path, as_json: bool) -> None:
     """Check a PLAN file against what is here; measure nothing, write nothing.
 
@@ -70,6 +70,7 @@ def check(plan: Path, as_json: bool) -> None:
 @click.option("--no-wait", is_flag=True, help="Launch it and leave the work to a running server.")
 @click.option("--no-preflight", is_flag=True, help="Leave the checks out; the run will say so.")
 @AS_JSON
+@needs_database
 def run(plan: Path, no_wait: bool, no_preflight: bool, as_json: bool) -> None:
     """Launch the study of a PLAN file and show its progress until it is complete.
 
@@ -108,6 +109,7 @@ def run(plan: Path, no_wait: bool, no_preflight: bool, as_json: bool) -> None:
 @click.option("--why", default="", help="The reason of a rerun; kept with the study's deviations.")
 @click.option("--no-wait", is_flag=True, help="Leave the work to a running server.")
 @AS_JSON
+@needs_database
 def resume(key: str, rerun_failed: bool, why: str, no_wait: bool, as_json: bool) -> None:
     """Go on with the stopped or interrupted study KEY, at its last committed answer.
 
@@ -131,6 +133,7 @@ def resume(key: str, rerun_failed: bool, why: str, no_wait: bool, as_json: bool)
 @command.command("watch")
 @click.argument("key")
 @AS_JSON
+@needs_database
 def watch_study(key: str, as_json: bool) -> None:
     """Show the progress of the study KEY; work is done elsewhere. Ctrl-C ends the watching alone.
 
@@ -144,6 +147,7 @@ def watch_study(key: str, as_json: bool) -> None:
 @command.command("stop")
 @click.argument("key")
 @AS_JSON
+@needs_database
 def stop(key: str, as_json: bool) -> None:
     """Stop the study KEY at its next answer. Nothing is lost; `memport study resume` goes on.
 
@@ -159,6 +163,7 @@ def stop(key: str, as_json: bool) -> None:
 
 @command.command("list")
 @AS_JSON
+@needs_database
 def list_studies(as_json: bool) -> None:
     """List the studies, newest first.
 
@@ -177,6 +182,7 @@ def list_studies(as_json: bool) -> None:
 @command.command("show")
 @click.argument("key")
 @AS_JSON
+@needs_database
 def show(key: str, as_json: bool) -> None:
     """Show the locked plan of the study KEY, its runs, its checks and what was left out.
 
@@ -195,6 +201,7 @@ def show(key: str, as_json: bool) -> None:
 @command.command("report")
 @click.argument("key")
 @AS_JSON
+@needs_database
 def report(key: str, as_json: bool) -> None:
     """Print the verdicts of the study KEY, per direction and format.
 
@@ -219,6 +226,7 @@ def report(key: str, as_json: bool) -> None:
     default=None,
     help="A file (.csv, .csv.gz), or - for standard output.  [default: KEY-answers.csv]",
 )
+@needs_database
 def export(key: str, output: str | None) -> None:
     """Write the answers table of the study KEY: one row per answer, equal results are equal bytes.
 

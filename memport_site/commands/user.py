@@ -14,6 +14,7 @@ from memport_site.accounts.services import (
     ensure_admin,
     make_sign_in_link,
 )
+from memport_site.database import needs_database
 from stores.errors import InvalidInputError
 
 DEFAULT_ADDRESS = "http://127.0.0.1:8000"
@@ -34,6 +35,7 @@ def command() -> None:
 @command.command("link")
 @click.argument("username", default=ADMIN_USERNAME)
 @click.option("--address", default=DEFAULT_ADDRESS, show_default=True, help="Where memport serves.")
+@needs_database
 def link(username: str, address: str) -> None:
     """Print a link that signs USERNAME in once (by default the admin, made at first use).
 
@@ -56,6 +58,7 @@ def link(username: str, address: str) -> None:
     show_default=True,
 )
 @click.option("--password", is_flag=True, help="Ask for a password; else sign in by link alone.")
+@needs_database
 def add(username: str, role: str, password: bool) -> None:
     """Make the user USERNAME.
 
@@ -76,6 +79,7 @@ def add(username: str, role: str, password: bool) -> None:
 
 @command.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Report as JSON.")
+@needs_database
 def list_users(as_json: bool) -> None:
     """List the users and their roles.
 

@@ -6,6 +6,7 @@ from types import FrameType
 
 import click
 
+from memport_site.database import needs_database
 from stores.errors import InvalidInputError
 
 
@@ -26,6 +27,7 @@ from stores.errors import InvalidInputError
 )
 @click.option("--evaluation", "evaluations", type=int, multiple=True, hidden=True)
 @click.option("--database", default=None, hidden=True)
+@needs_database
 def command(
     pool: str, concurrency: int, evaluations: tuple[int, ...], database: str | None
 ) -> None:
