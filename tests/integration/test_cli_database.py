@@ -136,7 +136,7 @@ def test_a_full_disk_is_one_clear_line_at_the_first_use_and_later(capsys, empty)
     with connection.cursor() as cursor:
         pages = cursor.execute("PRAGMA page_count").fetchone()[0]
         cursor.execute(f"PRAGMA max_page_count={pages}")
-    line = unusable(memport(capsys, "histories", "generate", "paper"))
+    line = unusable(memport(capsys, "histories", "generate", "tiny"))
     assert "disk is full" in line
 
 
