@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from experiments.models import Answer, Attempt, Evaluation, Job, Run, StoreBuild
 from experiments.time_left import time_left_s
+from stores.counting import count_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ def current_step(run: Run) -> str:
 def _build_step(build: StoreBuild) -> str:
     by = build.writer or build.embedder
     calls = build.calls.count()
-    said = f", {calls} calls done" if calls else ""
+    said = f", {count_of(calls, 'call')} done" if calls else ""
     return f"building {build.format} of {build.history.key}{f' with {by}' if by else ''}{said}"
 
 
@@ -100,7 +101,7 @@ def _evaluation_step(evaluation: Evaluation) -> str:
     store = f"{evaluation.format} of {evaluation.history.key}"
     by = f" written by {evaluation.writer}" if evaluation.writer else ""
     again = f", repeat {evaluation.repeat}" if evaluation.repeat else ""
-    return f"{evaluation.reader} reads {store}{by}{again}: {done} answers so far"
+    return f"{evaluation.reader} reads {store}{by}{again}: {count_of(done, 'answer')} so far"
 
 
 def _waiting_step(run: Run) -> str:

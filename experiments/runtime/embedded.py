@@ -12,6 +12,7 @@ from experiments.runtime.claims import give_back_held, held
 from experiments.runtime.dispatcher import Dispatcher, use_dispatcher
 from experiments.runtime.heart import new_heart
 from experiments.runtime.pool import engine_pool
+from stores.errors import InvalidInputError
 
 logger = logging.getLogger(__name__)
 
@@ -39,14 +40,21 @@ class EmbeddedWorker:
         )
 
     def start(self, *, timeout_s: float = 30) -> None:
-        """Start working; return when the worker listens."""
+        """Start working; return when the worker listens.
+
+        Raises InvalidInputError where the broker does not answer.
+        """
         stopping.clear_stop()
         processes.set_kind(self._kind)
         processes.this_process()
         self._heart.start()
         self._thread.start()
         if not self._ready.wait(timeout_s):
-            raise TimeoutError(f"the embedded worker did not start within {timeout_s:g} s")
+            raise InvalidInputError(
+                f"the broker did not answer within {timeout_s:g} s",
+                where="CELERY_BROKER_URL",
+                hint="Start it, or unset the variable to work without one",
+            )
         use_dispatcher(self._dispatcher)
         self._dispatcher.ticker.start()
 

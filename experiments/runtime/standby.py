@@ -73,7 +73,12 @@ class StandbyWorker:
         with self._lock:
             if self._worker is None and not self._leaves_it_to_cluster() and self._seat.take():
                 worker = EmbeddedWorker(kind=self._kind)
-                worker.start()
+                try:
+                    worker.start()
+                except BaseException:
+                    worker.stop(grace_s=1)
+                    self._seat.free()
+                    raise
                 self._worker = worker
 
 
