@@ -20,8 +20,8 @@ from tests.model_files import SMALL, open_small_model
 pytestmark = pytest.mark.model
 
 OUTPUT_TOKENS = 8
-# Enough for a prefix of some hundred tokens; more would show nothing else and take longer.
-EVENTS = 7
+# Enough for a prefix of more than a hundred tokens; more would show nothing else and take longer.
+EVENTS = 4
 BUDGET = WriteBudget(writer_output_tokens=64)
 
 
