@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.words import points
+from stores.counting import count_of
 
 Report = Mapping[str, Any]
 Figure = dict[str, Any]
@@ -162,7 +163,7 @@ def _mark(
         span = f"95 % interval {points(estimate['low'])} to {points(estimate['high'])}"
     hover = (
         f"<b>{name}</b>, {direction['old']} → {direction['new']}<br>"
-        f"{points(estimate['value'])} pp, {span}<br>{estimate['n_histories']} histories"
+        f"{points(estimate['value'])} pp, {span}<br>{count_of(estimate['n_histories'], 'history')}"
     )
     return Mark(estimate["value"], estimate["low"], estimate["high"], row, hover, url)
 

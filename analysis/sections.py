@@ -13,6 +13,7 @@ from analysis.stats.recovery import TARGETS, recoveries
 from analysis.stats.retrieval import index_cells, indexes, migrated_share
 from analysis.stats.screening import SCHEMES, calibrate, correlation, predictions
 from analysis.stats.swap import directions_of, formats_of, masks_by, normal_cell
+from stores.counting import count_of, was_or_were
 
 
 def embedding_upgrade(cube: Cube) -> list[dict[str, Any]] | None:
@@ -169,7 +170,10 @@ def _paired(cube: Cube, own: Cell, inherited: Cell) -> dict[str, Any]:
     if unscored:
         return {
             "status": "undefined",
-            "reason": f"{unscored} probes were not scored, or not asked, in both cells",
+            "reason": (
+                f"{count_of(unscored, 'probe')} {was_or_were(unscored)} not scored, "
+                "or not asked, in both cells"
+            ),
         }
     first, second = (a == RIGHT).tolist(), (b == RIGHT).tolist()
     return {

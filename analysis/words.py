@@ -2,6 +2,7 @@
 
 from analysis.stats.swap import Swap
 from analysis.stats.verdicts import Verdict
+from stores.counting import count_of, was_or_were
 
 HEADINGS = {
     "safe": "Safe",
@@ -96,7 +97,8 @@ def _seen(swap: Swap, verdict: Verdict) -> str:
     ends = f"{points(verdict.interval.low)} to {points(verdict.interval.high)}"
     n = swap.swap_delta_pp.n_histories
     gain = " (a gain)" if verdict.gain and verdict.outcome != "safe" else ""
-    return f"{points(swap.swap_delta_pp.value)} pp, 95 % interval {ends}, {n} histories{gain}"
+    delta = points(swap.swap_delta_pp.value)
+    return f"{delta} pp, 95 % interval {ends}, {count_of(n, 'history')}{gain}"
 
 
 def _direction(swap: Swap) -> str:
@@ -104,7 +106,7 @@ def _direction(swap: Swap) -> str:
     if delta.value is None:
         return f"no swap delta ({delta.figure.reason})"
     word = "a loss" if delta.value < 0 else "a gain" if delta.value > 0 else "no change"
-    return f"{word} was seen ({points(delta.value)} pp, {delta.n_histories} histories)"
+    return f"{word} was seen ({points(delta.value)} pp, {count_of(delta.n_histories, 'history')})"
 
 
 def _needed(swap: Swap, verdict: Verdict) -> str:
@@ -114,4 +116,5 @@ def _needed(swap: Swap, verdict: Verdict) -> str:
     if needed.value is None:
         return f"how many histories would decide cannot be named: {needed.reason}"
     n = swap.swap_delta_pp.n_histories
-    return f"{n} histories were measured, about {needed.value:,.0f} would decide at this spread"
+    measured = f"{count_of(n, 'history')} {was_or_were(n)} measured"
+    return f"{measured}, about {needed.value:,.0f} would decide at this spread"

@@ -9,6 +9,7 @@ from experiments.plan.schema import Embedder, Model, StudyPlan
 from experiments.plan.specs import Expansion
 from experiments.preflight_models import check_embedder, check_model
 from experiments.surroundings import Check, Surroundings
+from stores.counting import count_of
 from stores.formats.base import MemoryFormat
 from stores.workload.types import History
 
@@ -117,7 +118,7 @@ def _formats(
     for name in plan.formats:
         reasons = {left.history: left.reason for left in left_out if left.format == name}
         kept = len(histories) - len(reasons)
-        found = f"applies to {kept} of {len(histories)} histories"
+        found = f"applies to {kept} of {count_of(len(histories), 'history')}"
         if reasons:
             found += f"; left out: {'; '.join(sorted(set(reasons.values())))}"
         checks.append(Check("format", "known which histories it applies to", found, True, name))

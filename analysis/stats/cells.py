@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.stats.figures import BoolArray, FloatArray, IntArray, PerHistory
+from stores.counting import count_of, was_or_were
 
 RIGHT, WRONG, BLANK, ABSENT = 1, 0, -1, -2
 Codes = npt.NDArray[np.int8]
@@ -80,7 +81,7 @@ class CellCounts:
         return tuple(
             "the cell is missing"
             if asked == 0
-            else f"{never} of {asked} answers were never scored"
+            else f"{never} of {count_of(asked, 'answer')} {was_or_were(never)} never scored"
             if never
             else ""
             for asked, never in zip(self.probes.tolist(), self.blank.tolist(), strict=True)

@@ -9,6 +9,7 @@ from analysis.stats.cells import ABSENT, Cell, Cube
 from analysis.stats.figures import Estimate, Figure, PerHistory
 from analysis.stats.inference import estimate
 from analysis.stats.metrics import difference, mean_of
+from stores.counting import count_of
 
 TOP_K = 8
 ORACLES = frozenset({"router"})
@@ -73,7 +74,7 @@ def recall_at_k(cube: Cube, cell: Cell) -> PerHistory:
     blank = np.asarray(cube.per_history(asked & np.isnan(recalls)))
     found = _mean_over_probes(cube, cell, np.nan_to_num(recalls))
     reasons = tuple(
-        reason or (f"the recall of {n} probes is not given" if n else "")
+        reason or (f"the recall of {count_of(n, 'probe')} is not given" if n else "")
         for reason, n in zip(found.reasons, blank.tolist(), strict=True)
     )
     return PerHistory(found.histories, found.values, found.defined & (blank == 0), reasons)

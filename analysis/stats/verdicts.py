@@ -9,6 +9,7 @@ from scipy import stats
 
 from analysis.stats.figures import Estimate, Figure, Interval
 from analysis.stats.inference import LEVEL, discordant_interval
+from stores.counting import count_of
 
 Outcome = Literal[
     "safe", "loses", "worse", "undecided", "too_few_histories", "withheld", "not_affected"
@@ -137,7 +138,9 @@ def judge(
         return Verdict("withheld", interval, False, none_named, withheld_because, beside)
     if delta_pp.n_histories < MIN_HISTORIES or interval.low is None or interval.high is None:
         unnamed = Figure.undefined("fewer than 3 histories show no spread to plan with")
-        reason = f"{delta_pp.n_histories} histories have a swap delta; at least 3 are needed"
+        n = delta_pp.n_histories
+        verb = "has" if n == 1 else "have"
+        reason = f"{count_of(n, 'history')} {verb} a swap delta; at least 3 are needed"
         return Verdict("too_few_histories", interval, False, unnamed, reason, beside)
     noise = noise_floor_pp.value if noise_floor_pp is not None else None
     outcome, reason = _outcome(delta_pp, interval, margin_pp, noise)

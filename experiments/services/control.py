@@ -7,6 +7,7 @@ from experiments.models import Attempt, Deviation, Evaluation, Job, Run, StoreBu
 from experiments.services.launch import wake_workers
 from experiments.services.run_state import settle_run
 from memport_site.accounts.models import AuditEntry, User
+from stores.counting import count_of
 from stores.errors import InvalidInputError
 
 
@@ -87,7 +88,8 @@ def _note_rerun(
         study=run.study,
         by=user,
         what=(
-            f"{len(builds)} failed stores and {len(evaluations)} failed evaluations of "
+            f"{count_of(len(builds), 'failed store')} and "
+            f"{count_of(len(evaluations), 'failed evaluation')} of "
             f"{run.test} were run again as whole new attempts"
         ),
         why=why,

@@ -8,6 +8,7 @@ from rich.table import Table
 
 from analysis.words import points
 from memport_site.commands.verdicts import print_report
+from stores.counting import count_of
 
 Document = Mapping[str, Any]
 
@@ -143,7 +144,9 @@ def print_comparison(document: Document, *, console: Console) -> None:
     first, second = document["reports"]
     for report in (first, second):
         labels = "; ".join(report["labels"])
-        console.print(f"{report['title']}: {report['histories']} histories. {labels}", markup=False)
+        console.print(
+            f"{report['title']}: {count_of(report['histories'], 'history')}. {labels}", markup=False
+        )
     table = _table("Swap delta", "direction", "format", first["title"], second["title"])
     for row in document["rows"]:
         cells = [_side(row["first"]), _side(row["second"])]

@@ -11,9 +11,10 @@ import click
 from memport_site.accounts.services import default_workspace
 from memport_site.commands.history_convert import convert
 from memport_site.commands.history_files import read_folder, write_folder
-from memport_site.commands.history_text import count_of, counts_text, readable
+from memport_site.commands.history_text import counts_text, readable
 from memport_site.database import needs_database, prepare_database
 from stores import selectors, services
+from stores.counting import count_of
 from stores.errors import InvalidInputError
 from stores.models import History
 from stores.workload import types

@@ -3,15 +3,10 @@
 from collections import Counter
 from typing import Any
 
+from stores.counting import count_of
 from stores.workload.bundle import Counts
 from stores.workload.locomo import Conversion
 from stores.workload.types import History
-
-
-def count_of(number: int, noun: str) -> str:
-    """Return a number with its noun, such as `1 history` or `3 probes`."""
-    many = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{number:,} {noun if number == 1 else many}"
 
 
 def readable(history: History) -> str:

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from experiments.models import Study
 from experiments.surroundings import Check
+from stores.counting import count_of
 
 
 def print_list(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -46,8 +47,9 @@ def print_details(study: Study, details: Mapping[str, Any]) -> None:
     console.print(f"{study.title}\n{details['state']}; plan {study.plan_sha256}, locked at"
                   f" {details['launched_at']}\n")  # fmt: skip
     for one in details["runs"]:
-        console.print(f"{one['test']} {one['number']}: {one['state']}, {one['jobs_done']} of"
-                      f" {one['jobs_total']} jobs done, {one['answers']} answers")  # fmt: skip
+        done = f"{one['jobs_done']} of {count_of(one['jobs_total'], 'job')} done"
+        answers = count_of(one["answers"], "answer")
+        console.print(f"{one['test']} {one['number']}: {one['state']}, {done}, {answers}")
         for left in one["left_out"]:
             console.print(f"  left out: {left['format']} of {left['history']}: {left['reason']}")
         for error in one["errors"]:

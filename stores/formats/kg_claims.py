@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from stores.counting import count_of, was_or_were
 from stores.formats.content import canonical_json
 from stores.workload.types import Event
 from stores.workload.vocabulary import NOTE, PREDICATES
@@ -88,7 +89,10 @@ def parse_claims(text: str, events: Sequence[Event]) -> tuple[list[dict[str, Any
     if broken:
         problems.append(f"its JSON was broken, {len(taken)} whole claims were taken from it")
     if dropped:
-        problems.append(f"{dropped} claims did not fit the schema and were dropped")
+        problems.append(
+            f"{count_of(dropped, 'claim')} did not fit the schema "
+            f"and {was_or_were(dropped)} dropped"
+        )
     return taken, "; ".join(problems)
 
 

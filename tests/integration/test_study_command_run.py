@@ -96,7 +96,7 @@ def test_an_engine_that_fails_is_said_and_rerun_whole_for_a_reason_only(run, tmp
     refused = run("resume", "commands", "--rerun-failed", "--no-wait")
     assert (refused.code, refused.err) == (2, "memport: why: a rerun needs a reason.\n")
     rerun = run("resume", "commands", "--rerun-failed", "--why", "it was down", "--no-wait")
-    assert "6 failed jobs run again" in rerun.err
+    assert "6 failed jobs to run again" in rerun.err
     assert Deviation.objects.get().why == "it was down"
 
 

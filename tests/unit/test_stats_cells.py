@@ -110,5 +110,5 @@ def test_an_estimate_lists_who_was_left_out():
     result = estimate(answers.counts(answers.cells[0]).accuracy(), unit="accuracy")
     assert result.value == 0.5
     assert [(e.history, e.reason) for e in result.excluded] == [
-        ("b", "1 of 2 answers were never scored")
+        ("b", "1 of 2 answers was never scored")
     ]

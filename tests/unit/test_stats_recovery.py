@@ -48,7 +48,7 @@ def test_an_unscored_repair_is_neither_success_nor_failure():
     blank = [Try(1, counts(80, 80, 80, 80, blank=[0, 1, 0, 0]), np.ones(4))]
     found = cost_to_recover(blank, FRESH, target=0.9)
     assert found.costs[1].status == "undefined"
-    assert found.costs[1].reason == "1 of 100 answers were never scored (rung 1)"
+    assert found.costs[1].reason == "1 of 100 answers was never scored (rung 1)"
     assert found.n_histories == 3
 
 

@@ -46,7 +46,7 @@ def test_a_good_table_becomes_counts(tmp_path):
     )
     counts = to_cube(read_table(path)).counts(Cell("notes", "", "A", "B"))
     assert (counts.correct[0], counts.probes[0], counts.blank[0]) == (1, 3, 1)
-    assert counts.accuracy().figure(0).reason == "1 of 3 answers were never scored"
+    assert counts.accuracy().figure(0).reason == "1 of 3 answers was never scored"
 
 
 def test_a_duplicate_key_names_both_lines(tmp_path):
