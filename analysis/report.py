@@ -9,13 +9,14 @@ from typing import Any
 import pandas as pd
 
 from analysis import planned_tests, sections, writer_swap
+from analysis.notices import damage_words, labels_of, notices_of
 from analysis.observations import csv_bytes, from_study, to_cube
 from analysis.settings import Settings
 from analysis.stats.cells import Cube
 from analysis.stats.coverage import Coverage, evidence_coverage
 from analysis.stats.gates import Gate, all_gates, summary
 from analysis.stats.noise import noise_floor_pp
-from experiments.models import Attempt, Evaluation, Run, Study
+from experiments.models import Attempt, Evaluation, Study
 from experiments.run_costs import costs
 from stores.models import Store
 
@@ -43,12 +44,18 @@ def study_report(study: Study) -> dict[str, Any]:
     }
     if frame.empty:
         return document | {"directions": [], "notices": ["there are no answers yet"]}
-    return document | answers_report(
-        to_cube(frame),
-        settings,
-        coverage=_coverage(study),
-        unfinished=_unfinished(study),
-        beside=tuple(_labels(study, settings)),
+    notices = notices_of(study)
+    return (
+        document
+        | answers_report(
+            to_cube(frame),
+            settings,
+            coverage=_coverage(study),
+            unfinished=notices.unfinished,
+            damaged=[_damage(store) for store in notices.damaged],
+            beside=notices.labels,
+        )
+        | {"notices": notices.lines()}
     )
 
 
@@ -58,6 +65,7 @@ def answers_report(
     *,
     coverage: Sequence[Coverage] = (),
     unfinished: str = "",
+    damaged: Sequence[writer_swap.Damage] = (),
     beside: tuple[str, ...] = (),
 ) -> dict[str, Any]:
     """Return what the answers alone say; a part without cells in them is None."""
@@ -68,7 +76,7 @@ def answers_report(
         noise_floor=(noise.value or 0.0) / 100,
         coverage=coverage,
     )
-    around = writer_swap.Circumstances(gates, noise, unfinished, beside)
+    around = writer_swap.Circumstances(gates, noise, unfinished, tuple(damaged), beside)
     return {
         "noise_floor_pp": noise.as_json(),
         "gates": gates_table(gates, settings),
@@ -139,19 +147,13 @@ def _study(study: Study, settings: Settings) -> dict[str, Any]:
         "source": study.source,
         "simulated": study.simulated,
         "scripted": list(settings.scripted),
-        "labels": _labels(study, settings),
+        "labels": labels_of(study),
         "plan_sha256": study.plan_sha256,
     }
 
 
-def _labels(study: Study, settings: Settings) -> list[str]:
-    labels = []
-    if study.simulated:
-        labels.append("simulated: no model gave these answers")
-    if settings.scripted:
-        names = ", ".join(settings.scripted)
-        labels.append(f"scripted ({names}): no real model gave these answers")
-    return labels
+def _damage(store: Store) -> writer_swap.Damage:
+    return writer_swap.Damage(store.format, store.embedder, store.writer, damage_words(store))
 
 
 def _data(study: Study, frame: pd.DataFrame) -> dict[str, Any]:
@@ -165,18 +167,6 @@ def _data(study: Study, frame: pd.DataFrame) -> dict[str, Any]:
         "histories": sorted(str(name) for name in frame["history"].unique()),
         "evaluations": {"complete": complete.count(), "all": evaluations.count()},
     }
-
-
-def _unfinished(study: Study) -> str:
-    ended = (Run.State.COMPLETE, Run.State.INCOMPLETE)
-    open_runs = study.runs.exclude(state__in=ended).count()
-    if not open_runs:
-        return ""
-    evaluations = Evaluation.objects.filter(run__study=study)
-    complete = evaluations.filter(state=Evaluation.State.COMPLETE).count()
-    return (
-        f"the study is not finished: {complete} of {evaluations.count()} evaluations are complete"
-    )
 
 
 def _coverage(study: Study) -> list[Coverage]:

@@ -10,6 +10,7 @@ from django.db.models import Count, F, Q, Sum
 
 from analysis.models import AnalysisResult
 from analysis.report import SCHEMA, software, study_report
+from analysis.store_contents import damaged_stores
 from experiments.models import Answer, Attempt, Evaluation, Study
 from stores.models import Store
 
@@ -49,6 +50,8 @@ def data_version(study: Study) -> str:
             .order_by("state")
         ),
         "stores": _stores(study),
+        # Damage shows in no row: every store's content is hashed again.
+        "damaged": [store.pk for store in damaged_stores(study)],
         "attempts": attempts,
         "answers": answers,
     }

@@ -7,7 +7,7 @@ from typing import Any
 
 from experiments.models import Evaluation, Study
 from stores.formats.formats import FORMATS
-from stores.models import Probe, Store
+from stores.models import History, Probe, Store
 
 STATES = ("kept", "changed", "missing")
 
@@ -96,18 +96,26 @@ def _identity(key: str, detail: Mapping[str, Any]) -> str:
     return f"{key}: {', '.join(parts)}" if parts else key
 
 
+def is_scripted(store: Store) -> bool:
+    """Whether the scripted engine, which is no model, wrote this store or embedded it."""
+    identities = (store.writer_identity, store.embedder_generation)
+    return any((identity or {}).get("engine") == "scripted" for identity in identities)
+
+
 def used_by(store: Store) -> list[Study]:
     """The studies that read this store."""
     ids = Evaluation.objects.filter(attempts__store=store).values("run__study")
     return list(Study.objects.filter(pk__in=ids))
 
 
-def damaged_stores(study: Study) -> list[Store]:
-    """The stores that a study reads whose content no longer matches their checksum."""
+def damaged_stores(study: Study, *, history: History | None = None) -> list[Store]:
+    """The stores that a study reads (of one history) whose content does not match its checksum."""
     stores = Store.objects.filter(builds__run__study=study).distinct()
+    if history is not None:
+        stores = stores.filter(history=history)
     damaged = [
         pk
         for pk, checksum, data in stores.values_list("pk", "checksum", "content__data").iterator()
         if hashlib.sha256(bytes(data)).hexdigest() != checksum
     ]
-    return list(Store.objects.filter(pk__in=damaged).select_related("history"))
+    return list(Store.objects.filter(pk__in=damaged).select_related("history").order_by("pk"))

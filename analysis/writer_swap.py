@@ -12,6 +12,7 @@ from analysis.stats.gates import Gate
 from analysis.stats.inference import LEVEL
 from analysis.stats.swap import Swap, directions_of, formats_of, masks_by, writer_swap
 from analysis.stats.verdicts import Verdict, judge
+from stores.counting import count_of, was_or_were
 
 # Beyond these accuracies losses are skewed; docs/statistics.md tells how often "safe" is wrong.
 NEAR_0, NEAR_1 = 0.15, 0.93
@@ -20,6 +21,16 @@ SKEWED = (
     "often than one time in forty (docs/statistics.md)"
 )
 NO_INTERVAL = Interval(None, None, LEVEL, "none", "nobody writes this store")
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A store whose content no longer matches its checksum; `words` names it in a sentence."""
+
+    format: str
+    embedder: str
+    writer: str
+    words: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +45,8 @@ class Circumstances:
         The noise floor, pp.
     unfinished
         Why there can be no verdict yet; empty once the runs have ended.
+    damaged
+        Stores that were changed after they were made.
     beside
         What must stand beside every verdict.
     """
@@ -41,6 +54,7 @@ class Circumstances:
     gates: Sequence[Gate]
     noise: Estimate
     unfinished: str = ""
+    damaged: tuple[Damage, ...] = ()
     beside: tuple[str, ...] = ()
 
 
@@ -126,6 +140,7 @@ def _verdict(swap: Swap, settings: Settings, around: Circumstances) -> Verdict:
     if delta is not None and noise is not None and abs(delta) < noise:
         beside.append("the change is smaller than the noise floor")
     if not swap.format.written:
+        beside += filter(None, [_damage(swap, around)])
         none = Figure.undefined("a writer swap does not affect it")
         return Verdict("not_affected", NO_INTERVAL, False, none, "", tuple(beside))
     verdict = judge(
@@ -153,11 +168,24 @@ def _skewed(swap: Swap, verdict: Verdict, settings: Settings) -> bool:
 def _withheld(swap: Swap, settings: Settings, around: Circumstances, failed: list[Gate]) -> str:
     if around.unfinished:
         return around.unfinished
+    if damage := _damage(swap, around):
+        return damage
     if swap.unscored:
-        return f"{swap.unscored} answers were never scored"
+        return f"{count_of(swap.unscored, 'answer')} {was_or_were(swap.unscored)} never scored"
     if failed and settings.gates != "mark":
         return "; ".join(gate.sentence() for gate in failed)
     return ""
+
+
+def _damage(swap: Swap, around: Circumstances) -> str:
+    """Name the damaged stores that this comparison rests on."""
+    writers = ("",) if not swap.format.written else (swap.old, swap.new)
+    form = (swap.format.name, swap.format.embedder)
+    return "; ".join(
+        damage.words
+        for damage in around.damaged
+        if (damage.format, damage.embedder) == form and damage.writer in writers
+    )
 
 
 def _noise_words(noise: Estimate) -> str:

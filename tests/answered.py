@@ -98,7 +98,9 @@ def _build(run: Run, history: History, form: str, writer: str) -> StoreBuild:
     embedder = "bag" if form == "rag" else ""
     key = "/".join(filter(None, (history.key, form, writer)))
     digest = hashlib.sha256(key.encode()).hexdigest()
-    blob, _ = Blob.objects.get_or_create(sha256=digest, defaults={"size_bytes": 1, "data": b"x"})
+    blob, _ = Blob.objects.get_or_create(
+        sha256=digest, defaults={"size_bytes": len(key), "data": key.encode()}
+    )
     store, _ = Store.objects.get_or_create(
         workspace=history.workspace, identity=digest,
         defaults={

@@ -4,6 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from analysis import selectors
+from analysis.notices import notices_of
 from analysis.views.common import filters_of, page_of, study_or_404
 from memport_site.accounts.access import requires
 from memport_site.accounts.permissions import Permission
@@ -18,6 +19,7 @@ def answer_list(request: HttpRequest, key: str) -> HttpResponse:
     context = {
         "nav": "studies", "study": study, "filters": filters, "page": page_of(request, found),
         "histories": selectors.right_by_history(found),
+        "notices": notices_of(study),
         "choices": selectors.answer_choices(study),
     }  # fmt: skip
     return render(request, "studies/answers.html", context)

@@ -5,6 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
 from analysis import selectors
+from analysis.notices import notices_of
 from analysis.views.common import PAGE_SIZE, filters_of, page_of
 from experiments.models import Study
 from memport_site.accounts.access import requires, workspace_of
@@ -32,6 +33,7 @@ def history_page(request: HttpRequest, history_id: int) -> HttpResponse:
     context = {
         "nav": "histories", "history": history, "studies": studies, "study": study,
         "probes": probes, "cells": cells,
+        "notices": notices_of(study, history=history) if study else None,
         "groups": selectors.by_format(cells), "rows": selectors.probe_rows(list(probes), cells),
         "events": events_page(request, history),
         "stores": selectors.stores(workspace_of(request), history.key),

@@ -4,6 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
 from analysis import evidence, prompts, selectors
+from analysis.notices import notices_of
 from analysis.views.histories import chosen_cells, chosen_study
 from experiments.models import Answer
 from memport_site.accounts.access import requires, workspace_of
@@ -24,6 +25,7 @@ def probe_page(request: HttpRequest, probe_id: int) -> HttpResponse:
         "nav": "histories", "probe": probe, "history": probe.history, "studies": studies,
         "study": study, "groups": selectors.by_format(paths),
         "events": evidence.evidence_rows(events, probe, spans, whole="whole" in request.GET),
+        "notices": notices_of(study, history=probe.history) if study else None,
         "neighbours": selectors.neighbours(probe),
     }  # fmt: skip
     return render(request, "probes/probe.html", context)
@@ -38,6 +40,7 @@ def prompt_page(request: HttpRequest, answer_id: int) -> HttpResponse:
     answer = get_object_or_404(
         query, pk=answer_id, attempt__evaluation__run__study__workspace=workspace_of(request)
     )
-    context = {"nav": "histories", "answer": answer, "prompt": prompts.rebuild(answer)}
+    context = {"nav": "histories", "answer": answer, "prompt": prompts.rebuild(answer),
+               "study": answer.attempt.evaluation.run.study}  # fmt: skip
     name = "probes/_prompt.html" if request.htmx else "probes/prompt.html"  # type: ignore[attr-defined]
     return render(request, name, context)

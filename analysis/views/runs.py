@@ -8,6 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from analysis import run_view, selectors
+from analysis.notices import notices_of
 from analysis.views.common import page_of, user_of
 from experiments.models import Run
 from experiments.services import control
@@ -18,7 +19,9 @@ from memport_site.accounts.permissions import Permission
 @requires(Permission.VIEW)
 def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
     """One run: how far it is, what each evaluation did, took and cost."""
-    return render(request, "runs/run.html", _context(request, run_id))
+    context = _context(request, run_id)
+    context["notices"] = notices_of(context["study"])
+    return render(request, "runs/run.html", context)
 
 
 @requires(Permission.VIEW)

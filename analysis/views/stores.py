@@ -31,6 +31,7 @@ def store_page(request: HttpRequest, store_id: int) -> HttpResponse:
         "coverage": page_of(request, store_contents.coverage_rows(store), "probes"),
         "provenance": store_contents.provenance(store),
         "entities_known": store_contents.entities_known(store),
+        "scripted": store_contents.is_scripted(store),
         "used_by": store_contents.used_by(store),
     }  # fmt: skip
     return render(request, "stores/store.html", context)

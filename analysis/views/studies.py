@@ -5,10 +5,12 @@ import json
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
-from analysis import run_view, selectors, store_contents, study_view
+from analysis import run_view, selectors, study_view
+from analysis.notices import notices_of, stamp_of
 from analysis.observations import csv_bytes, from_study
 from analysis.results import kept_report
 from analysis.views.common import STUDIES_ON_A_PAGE, page_of, study_or_404
+from experiments.models import Study
 from memport_site.accounts.access import requires, workspace_of
 from memport_site.accounts.permissions import Permission
 
@@ -30,7 +32,7 @@ def study_page(request: HttpRequest, key: str) -> HttpResponse:
         "nav": "studies", "study": study, "page": page, "report": page.report,
         "state": study_view.state_of(study), "runs": study.runs.all(),
         "deviations": study.deviations.order_by("at"), "asked": selectors.asked(study),
-        "damaged": store_contents.damaged_stores(study),
+        "notices": notices_of(study),
         "costs": run_view.study_costs(study.runs.all()),
     }  # fmt: skip
     return render(request, "studies/study.html", context)
@@ -56,5 +58,10 @@ def answers_csv(request: HttpRequest, key: str) -> HttpResponse:
     """The answers table: everything that the statistics were computed from."""
     study = study_or_404(request, key)
     response = HttpResponse(csv_bytes(from_study(study)), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{study.key}-answers.csv"'
+    response["Content-Disposition"] = f'attachment; filename="{answers_file_name(study)}"'
     return response
+
+
+def answers_file_name(study: Study) -> str:
+    """The table's bytes carry no label, so that its name does: `swap-scripted-answers.csv`."""
+    return "-".join(filter(None, (study.key, stamp_of(study), "answers.csv")))

@@ -27,6 +27,7 @@ from memport_site.commands.verdicts import print_report
 from memport_site.commands.watching import ended_well, how_it_ended, watch
 from memport_site.database import needs_database
 from memport_site.studies import find_study, study_summary
+from stores.counting import count_of
 
 FAILED = 1
 REFUSED = 2
@@ -234,21 +235,25 @@ def export(key: str, output: str | None) -> None:
     Example:
       memport study export my-study --output answers.csv
     """
+    from analysis.notices import labels_of
     from analysis.observations import from_study
     from analysis.tables import csv_bytes, write_csv
 
-    frame = from_study(find_study(key))
+    study = find_study(key)
+    for label in labels_of(study):
+        click.echo(f"Note: {label}.", err=True)
+    frame = from_study(study)
     if output == "-":
         sys.stdout.buffer.write(csv_bytes(frame))
         return
     path = Path(output or f"{key}-answers.csv")
     write_csv(frame, path)
-    click.echo(f"{len(frame):,} answers written to {path}.")
+    click.echo(f"{count_of(len(frame), 'answer')} written to {path}.")
 
 
 def _rerun(one: Any, *, user: Any, why: str) -> None:
     count = rerun_failed(run=one, user=user, why=why)
-    click.echo(f"{one.test}: {count} failed jobs run again.", err=True)
+    click.echo(f"{one.test}: {count_of(count, 'failed job')} to run again.", err=True)
 
 
 def _watch_to_the_end(study: Study, *, as_json: bool, who: str) -> None:

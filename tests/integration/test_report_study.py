@@ -85,9 +85,9 @@ def test_one_unscored_answer_withholds_the_verdicts_that_rest_on_it():
     report = study_report(study)
     touched = entry(report, "alpha", "beta", "notes")
     assert touched["verdict"]["outcome"] == "withheld"
-    assert touched["verdict"]["reason"] == "1 answers were never scored"
+    assert touched["verdict"]["reason"] == "1 answer was never scored"
     assert touched["swap_delta_pp"]["n_histories"] == 5
-    assert touched["swap_delta_pp"]["excluded"][0]["reason"].endswith("were never scored")
+    assert touched["swap_delta_pp"]["excluded"][0]["reason"].endswith("was never scored")
     assert entry(report, "beta", "alpha", "notes")["verdict"]["outcome"] != "withheld"
     assert report["data"]["unscored"] == 1
 

@@ -110,9 +110,10 @@ def test_a_study_without_answers_says_where_to_look(admin, workspace):
     assert "watch the run" in words
 
 
-def test_a_study_with_half_of_its_cells_says_that_no_direction_is_complete(admin, workspace):
+def test_a_study_with_half_of_its_cells_says_that_no_direction_has_a_verdict(admin, workspace):
     study = a_study(workspace, n_histories=3, answered=0.5, state=Run.State.RUNNING)
-    assert "No direction is complete yet" in words_of(page_of(admin, study))
+    words = words_of(page_of(admin, study))
+    assert words.count("No verdict: the study is not finished: 18 of 36 evaluations complete") == 4
 
 
 def test_a_study_that_is_still_running_shows_numbers_but_no_verdict(admin, workspace):
@@ -138,7 +139,7 @@ def test_the_report_and_the_answers_can_be_downloaded(admin, study):
     report = admin.get(f"/studies/{study.key}/report.json")
     assert json.loads(report.content)["study"]["key"] == study.key
     table = admin.get(f"/studies/{study.key}/answers.csv")
-    assert table["Content-Disposition"] == 'attachment; filename="swap-answers.csv"'
+    assert table["Content-Disposition"] == 'attachment; filename="swap-scripted-answers.csv"'
     assert len(text_of(table).splitlines()) == 1 + 3 * 12 * 5
 
 
