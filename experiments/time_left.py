@@ -11,6 +11,8 @@ from experiments.models import Call, Evaluation, Job, Run, StoreBuild
 # Before the first evaluation is measured, one is taken to cost as much as this many writer calls:
 # one for the shared prefix, and another for the short answers after it.
 WRITER_CALLS_OF_AN_EVALUATION = 2.0
+# What an open job counts at least, however long it took already.
+LEAST_SHARE_LEFT = 0.1
 OPEN = (Job.State.WAITING, Job.State.READY, Job.State.RUNNING)
 
 
@@ -32,7 +34,8 @@ def time_left_s(run: Run) -> float | None:
     """Return the seconds of engine time left, or None before anything was measured.
 
     Every open job counts as the mean of the complete ones of its kind (format and model), less
-    what was spent on it already; a kind without a complete one, as the mean over other kinds.
+    what was spent on it already; a kind without a complete one, as the slowest of the others: a
+    time that turns out shorter disappoints nobody.
     """
     builds, evaluations = _builds(run), _evaluations(run)
     of_builds = _left(builds, guess=None)
@@ -55,13 +58,13 @@ def _left(jobs: Sequence[_Measured], *, guess: float | None) -> float | None:
     means = {kind: sum(seconds) / len(seconds) for kind, seconds in by_kind.items()}
     # What no model does takes no time worth mention, and says nothing about what one does.
     by_models = [mean for (_, model), mean in means.items() if model]
-    fallback = sum(by_models) / len(by_models) if by_models else guess
+    fallback = max(by_models, default=guess)
     total = 0.0
     for job in _open(jobs):
         expected = means.get(job.kind, 0.0 if not job.model else fallback)
         if expected is None:
             return None
-        total += max(0.0, expected - job.engine_s)
+        total += max(expected - job.engine_s, expected * LEAST_SHARE_LEFT)
     return total
 
 

@@ -64,9 +64,9 @@ def how_it_ended(seen: Sequence[RunProgress], *, key: str) -> str:
 
 
 def left_words(left_s: float | None) -> str:
-    """The time left in words: `about 6 min left`, or '' while nothing was measured."""
+    """The time left in words: `about 6 min left`, or that it cannot be estimated yet."""
     if left_s is None:
-        return ""
+        return "estimating the time left"
     if left_s < 60:
         return f"about {max(1, round(left_s))} s left"
     if left_s < 3600 * 2:
@@ -110,6 +110,8 @@ def _line(seen: Sequence[RunProgress]) -> str:
     """How far it is, what is being done now, and how long it will take."""
     done, total = sum(now.jobs_done for now in seen), sum(now.jobs_total for now in seen)
     active = [now for now in seen if not now.is_over] or list(seen)
-    lefts = [now.left_s for now in active if now.left_s is not None]
-    parts = [active[0].step, "" if active[0].is_over else left_words(sum(lefts) if lefts else None)]
+    lefts = [now.left_s for now in active]
+    # One run of which nothing is known makes the sum unknown too.
+    known = None if None in lefts else sum(left for left in lefts if left is not None)
+    parts = [active[0].step, "" if active[0].is_over else left_words(known)]
     return f"[{done}/{total}] " + ", ".join(part for part in parts if part)

@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 
 from experiments.models import Call, Run, StoreBuild
+from experiments.run_progress import progress
 from experiments.time_left import time_left_s
+from memport_site.commands.watching import left_words
 from tests.runs import a_launched_run
 
 pytestmark = pytest.mark.django_db
@@ -49,13 +51,44 @@ def test_nothing_is_said_before_a_writer_was_measured() -> None:
     assert time_left_s(run) is None
 
 
-def test_each_kind_counts_with_its_own_mean_and_an_unmeasured_one_with_the_others() -> None:
+def test_each_kind_counts_with_its_own_mean_and_an_unmeasured_one_with_the_slowest() -> None:
     run = a_launched_run(formats=["notes", "kg_fixed"])
     run.evaluations.all().delete()
     done(builds(run, format="notes", writer="old")[0], seconds=10)
     assert time_left_s(run) == pytest.approx(30)
     done(builds(run, format="kg_fixed", writer="old")[0], seconds=20)
-    assert time_left_s(run) == pytest.approx(15 + 15)
+    assert time_left_s(run) == pytest.approx(20 + 20)
+
+
+def test_a_job_that_takes_longer_than_its_kind_is_not_said_to_end_at_once() -> None:
+    run = a_launched_run(formats=["notes"])
+    run.evaluations.all().delete()
+    done(builds(run, writer="old")[0], seconds=10)
+    done(builds(run, writer="new")[0], seconds=25, state="running")
+    assert time_left_s(run) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("left_s", "words"),
+    [
+        (None, "estimating the time left"),
+        (0.2, "about 1 s left"),
+        (59.6, "about 60 s left"),
+        (600, "about 10 min left"),
+        (9000, "about 2.5 h left"),
+    ],
+)
+def test_the_time_left_in_words(left_s: float | None, words: str) -> None:
+    assert left_words(left_s) == words
+
+
+def test_cheap_stores_alone_say_nothing_about_the_time_left() -> None:
+    run = a_launched_run(n_histories=2)
+    cheap = [*builds(run, format="lc_raw"), *builds(run, format="rag")]
+    for build in cheap:
+        done(build, seconds=0.01)
+    seen = progress(run)
+    assert (seen.jobs_done, seen.left_s) == (4, None)
 
 
 def test_what_a_running_job_has_done_already_is_taken_off() -> None:

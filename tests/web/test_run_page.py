@@ -21,7 +21,15 @@ def test_the_page_says_how_far_the_run_is(admin, running):
     words = words_of(text_of(admin.get(reverse("run", args=[running.pk]))))
     assert "Evaluations 18 of 36" in words
     assert "Stores 18 of 18" in words
+    assert "of work left" in words
     assert "● running" in words
+
+
+def test_a_run_of_which_nothing_was_measured_shows_no_time_left(admin, workspace):
+    run = a_study(workspace, n_histories=1, answered=0, state=Run.State.QUEUED).runs.get()
+    words = words_of(text_of(admin.get(reverse("run", args=[run.pk]))))
+    assert "estimating the time left" in words
+    assert "of work left" not in words
 
 
 def test_every_evaluation_has_its_state_time_and_cost(admin, running):
