@@ -73,3 +73,26 @@ def clock(at: str) -> str:
 def numbered_texts(events: Iterable[Event]) -> str:
     """Return the texts of events as numbered lines, without time and actor."""
     return "\n".join(f"{event.seq}. {one_line(event.text)}" for event in events)
+
+
+def writer_lines(events: Iterable[Event]) -> str:
+    """Return events as a writer of notes gets them: list items under the day they share.
+
+    A time that is no ISO time stands above its events as a whole. In a conversation the actor
+    speaks, so that the text is nothing without the name. The actor of a structured event only
+    recorded it, and small writers take a name in front of a text for what the text is about: it
+    is left out.
+    """
+    lines: list[str] = []
+    above = ""
+    for event in events:
+        at = one_line(event.at)
+        iso = _ISO_MINUTE.fullmatch(at)
+        day = iso["day"] if iso else at
+        if day and day != above:
+            lines.append(f"On {day}:")
+            above = day
+        speaker = "" if event.fields is not None else one_line(event.actor)
+        said = f"{speaker}: {one_line(event.text)}" if speaker else one_line(event.text)
+        lines.append(f"- {said}")
+    return "\n".join(lines)

@@ -7,7 +7,7 @@ from stores.formats.base import ProbeCoverage, Reading, WriteBudget, Written
 from stores.formats.codes import DEFAULT_CODE_PATTERN
 from stores.formats.content import canonical_json, parse_content
 from stores.formats.coverage import Item, cover
-from stores.formats.fence import event_lines, neutral
+from stores.formats.fence import neutral, writer_lines
 from stores.formats.prompts import DEFAULT_VERSION, load_prompt
 from stores.formats.reading import shared_reading
 from stores.formats.writing import reply_notice, window_task, windows
@@ -42,7 +42,7 @@ class Notes:
         assert writer is not None, "notes need a writer"
         prompt = load_prompt("notes", prompts)
         tasks = [
-            window_task(events, prompt, lines=event_lines(events), budget=budget)
+            window_task(events, prompt, lines=writer_lines(events), budget=budget)
             for events in windows(history.events, budget.events_per_window)
         ]
         replies = writer.chat([task.request for task in tasks]) if tasks else []
