@@ -35,6 +35,12 @@ class RunPage:
         """Whether there is something to go on with."""
         return self.run.state in RESUMABLE
 
+    @property
+    def can_rerun(self) -> bool:
+        """Whether something failed in a run that does nothing any more by itself."""
+        failed = self.progress.builds["failed"] + self.progress.evaluations["failed"]
+        return failed > 0 and self.progress.is_over
+
 
 def run_page(run: Run) -> RunPage:
     """Return a run's progress and costs."""

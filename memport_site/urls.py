@@ -33,6 +33,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("runs/<int:run_id>/progress/", runs.run_progress, name="run-progress"),
     path("runs/<int:run_id>/stop/", runs.stop, name="run-stop"),
     path("runs/<int:run_id>/resume/", runs.resume, name="run-resume"),
+    path("runs/<int:run_id>/rerun/", runs.rerun, name="run-rerun"),
     path("histories/", histories.history_list, name="histories"),
     path("histories/<int:history_id>/", histories.history_page, name="history"),
     path("stores/", stores.store_list, name="stores"),

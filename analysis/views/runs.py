@@ -1,4 +1,4 @@
-"""Pages about runs: live progress, every job, and the buttons that stop and resume."""
+"""Pages about runs: live progress, every job, and the buttons that stop, resume and run again."""
 
 from typing import Any
 
@@ -14,6 +14,8 @@ from experiments.models import Run
 from experiments.services import control
 from memport_site.accounts.access import requires, workspace_of
 from memport_site.accounts.permissions import Permission
+from stores.counting import count_of
+from stores.errors import InvalidInputError
 
 
 @requires(Permission.VIEW)
@@ -50,6 +52,29 @@ def resume(request: HttpRequest, run_id: int) -> HttpResponse:
     """Go on with a stopped run."""
     run = control.resume_run(run=_run(request, run_id), user=user_of(request))
     messages.info(request, "The run goes on at its last committed answer.")
+    return redirect("run", run.pk)
+
+
+@require_POST
+@requires(Permission.LAUNCH)
+def rerun(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Run what failed again, whole; the reason is kept with the study's deviations."""
+    run = _run(request, run_id)
+    try:
+        count = control.rerun_failed(
+            run=run, user=user_of(request), why=request.POST.get("why", "").strip()
+        )
+    except InvalidInputError as error:
+        messages.error(request, f"{error.what.capitalize()}: say why.")
+        return redirect("run", run.pk)
+    if count:
+        messages.info(
+            request,
+            f"{count_of(count, 'failed job')} to run again, whole. The reason is kept with the "
+            "study’s departures from the plan.",
+        )
+    else:
+        messages.info(request, "Nothing has failed in this run.")
     return redirect("run", run.pk)
 
 

@@ -36,6 +36,7 @@ def test_nothing_of_another_workspace_can_be_stopped(study):
     run = study.runs.get()
     assert stranger.post(reverse("run-stop", args=[run.pk])).status_code == 404
     assert stranger.post(reverse("run-resume", args=[run.pk])).status_code == 404
+    assert stranger.post(reverse("run-rerun", args=[run.pk]), {"why": "x"}).status_code == 404
 
 
 @pytest.mark.parametrize("role", ["viewer", "reviewer"])
