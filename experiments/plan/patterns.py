@@ -6,6 +6,9 @@ from re import _constants as c  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
 from typing import Any
 
+from stores.errors import InvalidInputError
+from stores.formats.codes import compile_code_pattern
+
 MAX_PATTERN_CHARS = 200
 MAX_MATCH_CHARS = 64
 MAX_VARIABLE_PARTS = 4
@@ -34,6 +37,11 @@ def why_not_bounded(pattern: str) -> str:
         return f"it has {len(variable)} parts of variable length, at most {MAX_VARIABLE_PARTS}"
     if any(_varies(repeated) for _, _, repeated in _repeats(parsed)):
         return "it repeats a part that itself varies in length"
+    try:
+        # The scorer's own bound, so that no plan is launched whose answers it would refuse.
+        compile_code_pattern(pattern)
+    except InvalidInputError as error:
+        return error.what
     return ""
 
 

@@ -11,6 +11,7 @@ _TAG_LIKE = re.compile(r"<(/?\|?[A-Za-z_/!|][^<>\n]{0,80})>")
 _BARE_SPECIAL = re.compile(r"<\||\|>")
 _INST = re.compile(r"\[(/?(?:INST|SYS|AVAILABLE_TOOLS|TOOL_CALLS))\]", re.IGNORECASE)
 _ISO_MINUTE = re.compile(r"(?P<day>\d{4}-\d\d-\d\d)T(?P<time>\d\d:\d\d)(?::\d\d)?Z?")
+_DAY_LINE = re.compile(r"On \d{4}-\d\d-\d\d:")
 _BREAKS = re.compile(r"[ \t]*[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+[ \t]*")
 _UNSEEN = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 
@@ -48,20 +49,28 @@ def event_lines(events: Iterable[Event]) -> str:
     Small models read one token per digit, so that a full date on every line would be a third of
     a transcript.
     """
-    return "\n".join(under_days((event.at, event_line(event, dated=False)) for event in events))
-
-
-def under_days(timed_lines: Iterable[tuple[str, str]]) -> list[str]:
-    """Put a line `On <day>:` above the first of each run of lines with the same ISO day."""
     lines: list[str] = []
     today = None
-    for at, line in timed_lines:
-        iso = _ISO_MINUTE.fullmatch(at)
+    for event in events:
+        iso = _ISO_MINUTE.fullmatch(event.at)
         if iso and iso["day"] != today:
             today = iso["day"]
             lines.append(f"On {today}:")
+        lines.append(event_line(event, dated=False))
+    return "\n".join(lines)
+
+
+def joined_days(texts: Iterable[str]) -> str:
+    """Join texts that `event_lines` made; a day that goes on from one to the next is said once."""
+    lines: list[str] = []
+    today = None
+    for line in (line for text in texts for line in text.split("\n")):
+        if _DAY_LINE.fullmatch(line):
+            if line == today:
+                continue
+            today = line
         lines.append(line)
-    return lines
+    return "\n".join(lines)
 
 
 def clock(at: str) -> str:

@@ -7,7 +7,7 @@ from stores.formats.base import ProbeCoverage, Reading, Retrieved, WriteBudget, 
 from stores.formats.codes import DEFAULT_CODE_PATTERN
 from stores.formats.content import canonical_json, parse_content
 from stores.formats.coverage import Item, cover
-from stores.formats.fence import event_line, event_lines
+from stores.formats.fence import event_line, event_lines, joined_days
 from stores.formats.prompts import DEFAULT_VERSION
 from stores.formats.reading import selected_reading, shared_reading
 from stores.roles import ChatModel, Embedder
@@ -158,7 +158,7 @@ def _reading(
         )
         for key in probe.evidence
     }
-    memory = "\n".join(item.text for item in retrieved)
+    memory = joined_days(item.text for item in retrieved)
     if len(chunks) <= top_k:
         # Every probe sees every chunk: the memory is shared, and an engine computes it once.
         whole = shared_reading(memory, probe.question, prompts=prompts)

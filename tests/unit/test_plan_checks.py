@@ -88,6 +88,7 @@ def test_a_bounded_pattern_is_taken(pattern):
         ("a?" * 20 + "a" * 20, "20 parts of variable length"),
         ("a" * 201, "at most 200"),
         (r"(a", "no regular expression"),
+        (r"\d{1,16}a{1,16}\d{1,16}", "too many ways"),
     ],
 )
 def test_a_pattern_that_could_stall_a_run_is_refused_with_the_reason(pattern, why):
