@@ -1,6 +1,8 @@
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
+from axes.models import AccessAttempt
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -82,3 +84,48 @@ def test_signing_out_needs_a_post_and_ends_the_session(admin):
     assert admin.get("/sign-out/").status_code == 405
     assert admin.post("/sign-out/").status_code == 302
     assert admin.get("/").status_code == 302
+
+
+def guess(name: str, password: str = "guess"):
+    return Client().post("/sign-in/", {"username": name, "password": password})
+
+
+def test_guessing_a_password_is_stopped_and_says_for_how_long(workspace, settings):
+    a_user(workspace, name="ada")
+    tries = [guess("ada").status_code for _ in range(settings.AXES_FAILURE_LIMIT)]
+    assert tries == [200] * (settings.AXES_FAILURE_LIMIT - 1) + [429]
+    locked = guess("ada", "let me in 42")
+    assert locked.status_code == 429
+    assert "For a quarter of an hour no password is looked at" in text_of(locked)
+
+
+def test_a_lock_holds_for_one_name_alone_and_never_for_a_one_time_link(workspace, settings):
+    ada = a_user(workspace, name="ada")
+    a_user(workspace, name="bea")
+    for _ in range(settings.AXES_FAILURE_LIMIT):
+        guess("ada")
+    assert guess("bea", "let me in 42").status_code == 302
+    client = Client()
+    assert client.post(make_sign_in_link(ada)).url == "/"
+    assert client.get("/").status_code == 200
+
+
+def test_a_lock_ends_and_a_right_password_forgets_the_wrong_ones(workspace, settings):
+    a_user(workspace, name="ada")
+    for _ in range(settings.AXES_FAILURE_LIMIT - 1):
+        guess("ada")
+    assert guess("ada", "let me in 42").status_code == 302
+    for _ in range(settings.AXES_FAILURE_LIMIT):
+        guess("ada")
+    assert guess("ada", "let me in 42").status_code == 429
+    AccessAttempt.objects.update(attempt_time=timezone.now() - settings.AXES_COOLOFF_TIME)
+    assert guess("ada", "let me in 42").status_code == 302
+
+
+def test_wrong_passwords_at_the_same_time_all_count(sqlite_file, settings):
+    """Immediate transactions: two threads that count lose none and lock nothing up."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    with ThreadPoolExecutor(4) as pool:
+        seen = list(pool.map(lambda _: guess("ada").status_code, range(6)))
+    assert seen == [200] * 6
+    assert AccessAttempt.objects.get().failures_since_start == 6
