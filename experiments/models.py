@@ -1,11 +1,11 @@
 """What is tried: studies, their runs, and every answer with what it cost."""
 
-import uuid
 from typing import ClassVar
 
 from django.conf import settings
 from django.db import models
 
+from experiments.worker_process import WorkerProcess
 from memport_site.accounts.models import Workspace
 from stores.models import Blob, History, Probe, Store
 
@@ -60,7 +60,7 @@ class Run(models.Model):
     test = models.CharField(max_length=40)
     number = models.PositiveIntegerField(default=1)
     state = models.CharField(max_length=12, choices=State, default=State.QUEUED)
-    # What was checked before any model call counted: [{"name", "subject", "expected", "found", "ok"}]
+    # What was checked before any call counted: [{"name", "subject", "expected", "found", "ok"}]
     preflight = models.JSONField(default=list)
     # Formats that do not apply to a history: [{"history", "format", "reason"}]
     left_out = models.JSONField(default=list)
@@ -73,26 +73,6 @@ class Run(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["study", "test", "number"], name="run_number_unique"),
         ]
-
-
-class WorkerProcess(models.Model):
-    """A process that may execute jobs, and when it was last alive."""
-
-    class Kind(models.TextChoices):
-        SERVER = "server"  # serves pages and works
-        COMMAND = "command"  # works for one command
-        CELERY = "celery"  # a worker of a cluster
-
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4)
-    kind = models.CharField(max_length=10, choices=Kind)
-    host = models.CharField(max_length=200)
-    pid = models.PositiveIntegerField()
-    # Tells a live process from another one that later got the same pid.
-    pid_started = models.CharField(max_length=60)
-    started_at = models.DateTimeField(auto_now_add=True)
-    heartbeat_at = models.DateTimeField()
-    stopped_at = models.DateTimeField(null=True)
-    address = models.CharField(max_length=200, blank=True)
 
 
 class Job(models.Model):

@@ -1,5 +1,6 @@
 """What all embedders share: the settings that decide a vector, and how tokens become one vector."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -55,6 +56,34 @@ class Running:
 
     batch_size: int
     threads: int
+
+
+class PrefixedEmbedder(ABC):
+    """An embedder that sets each text behind its prefix; an engine adds `_embed` and `close`."""
+
+    _settings: EmbeddingSettings
+    _generation: EmbeddingGeneration
+
+    @property
+    def generation(self) -> EmbeddingGeneration:
+        """Everything that decides a vector, as far as it is known."""
+        return self._generation
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """Return one row per passage."""
+        return self._embed([self._settings.passage_prefix + text for text in texts])
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """Return one row per query."""
+        return self._embed([self._settings.query_prefix + text for text in texts])
+
+    @abstractmethod
+    def close(self) -> None:
+        """Free what it holds."""
+
+    @abstractmethod
+    def _embed(self, texts: Sequence[str]) -> Vectors:
+        """Return one row per text, prefixes included."""
 
 
 def read_settings(

@@ -12,18 +12,19 @@ import tokenizers
 from experiments.engines.catalogue import ModelFileError
 from experiments.engines.embedding import (
     EmbeddingSettings,
+    PrefixedEmbedder,
     Running,
     batches_by_length,
     normalize,
     pool,
 )
 from experiments.engines.onnx_bert import OUTPUT, bert_model
-from stores.roles import EmbeddingGeneration, EngineError, Vectors
+from stores.roles import EngineError, Vectors
 
 GRAPH_FILE = "model.onnx"
 
 
-class OnnxEmbedder:
+class OnnxEmbedder(PrefixedEmbedder):
     """An embedding model of the catalogue: an ONNX graph, or weights that a graph is built for.
 
     Texts are batched by length; a vector does not depend on the texts it shares a batch with.
@@ -52,19 +53,6 @@ class OnnxEmbedder:
             fingerprint=fingerprint,
             dimension=dimension,
         )
-
-    @property
-    def generation(self) -> EmbeddingGeneration:
-        """Everything that decides a vector."""
-        return self._generation
-
-    def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """Return one row per passage."""
-        return self._embed([self._settings.passage_prefix + text for text in texts])
-
-    def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        """Return one row per query."""
-        return self._embed([self._settings.query_prefix + text for text in texts])
 
     def close(self) -> None:
         """Free the model."""

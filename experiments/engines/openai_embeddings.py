@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from experiments.engines.embedding import EmbeddingSettings, Running, normalize
+from experiments.engines.embedding import EmbeddingSettings, PrefixedEmbedder, Running, normalize
 from experiments.engines.endpoint import Endpoint
 from experiments.engines.endpoint_errors import MalformedReplyError
 from experiments.engines.openai_models import served_model
 from experiments.engines.openai_replies import require_model
-from stores.roles import EmbeddingGeneration, EngineError, Vectors
+from stores.roles import EngineError, Vectors
 
 
-class OpenAIEmbedder:
+class OpenAIEmbedder(PrefixedEmbedder):
     """An embedding model behind an endpoint. Pooling and truncation are the server's."""
 
     def __init__(
@@ -32,19 +32,6 @@ class OpenAIEmbedder:
             fingerprint=f"endpoint:{hashlib.sha256(card.encode()).hexdigest()}",
             dimension=self._request(["dimension"]).shape[1],
         )
-
-    @property
-    def generation(self) -> EmbeddingGeneration:
-        """Everything that decides a vector, as far as the endpoint tells."""
-        return self._generation
-
-    def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """Return one row per passage."""
-        return self._embed([self._settings.passage_prefix + text for text in texts])
-
-    def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        """Return one row per query."""
-        return self._embed([self._settings.query_prefix + text for text in texts])
 
     def close(self) -> None:
         """Nothing to free: connections are closed after every batch."""

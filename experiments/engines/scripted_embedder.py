@@ -5,13 +5,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from experiments.engines.embedding import EmbeddingSettings, normalize
-from stores.roles import EmbeddingGeneration, Vectors
+from experiments.engines.embedding import EmbeddingSettings, PrefixedEmbedder, normalize
+from stores.roles import Vectors
 
 DIMENSION = 64
 
 
-class ScriptedEmbedder:
+class ScriptedEmbedder(PrefixedEmbedder):
     """Counts words in hashed places. Two keys hash differently: their spaces have no relation."""
 
     def __init__(self, key: str, *, settings: EmbeddingSettings) -> None:
@@ -23,19 +23,6 @@ class ScriptedEmbedder:
             fingerprint=f"scripted:{key}",
             dimension=DIMENSION,
         )
-
-    @property
-    def generation(self) -> EmbeddingGeneration:
-        """Everything that decides a vector."""
-        return self._generation
-
-    def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """Return one row per passage."""
-        return self._embed([self._settings.passage_prefix + text for text in texts])
-
-    def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        """Return one row per query."""
-        return self._embed([self._settings.query_prefix + text for text in texts])
 
     def close(self) -> None:
         """Nothing to free."""

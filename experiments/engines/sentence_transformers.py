@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from experiments.engines.embedding import EmbeddingSettings, Running, normalize
+from experiments.engines.embedding import EmbeddingSettings, PrefixedEmbedder, Running, normalize
 from stores.errors import InvalidInputError
-from stores.roles import EmbeddingGeneration, EngineError, Vectors
+from stores.roles import EngineError, Vectors
 
 
-class SentenceTransformersEmbedder:
+class SentenceTransformersEmbedder(PrefixedEmbedder):
     """A model of the sentence-transformers library, on the device that the library chooses."""
 
     def __init__(
@@ -39,19 +39,6 @@ class SentenceTransformersEmbedder:
             fingerprint=fingerprint or _commit(self._model, revision),
             dimension=int(self._model.get_sentence_embedding_dimension()),
         )
-
-    @property
-    def generation(self) -> EmbeddingGeneration:
-        """Everything that decides a vector."""
-        return self._generation
-
-    def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """Return one row per passage."""
-        return self._embed([self._settings.passage_prefix + text for text in texts])
-
-    def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        """Return one row per query."""
-        return self._embed([self._settings.query_prefix + text for text in texts])
 
     def close(self) -> None:
         """Free the model."""

@@ -42,11 +42,10 @@ class Price(PlanPart):
     engine_usd_per_hour: float = Field(default=0, ge=0)
 
 
-class Model(PlanPart):
-    """A writer and reader. `catalogue` names weights; `base_url` and `model` name an endpoint."""
+class Served(PlanPart):
+    """What is loaded or called: `catalogue` names weights, `base_url` and `model` an endpoint."""
 
     key: Key
-    engine: EngineName
     catalogue: str | None = None
     base_url: str | None = None
     model: str | None = None
@@ -55,17 +54,16 @@ class Model(PlanPart):
     price: Price = Price()
 
 
-class Embedder(PlanPart):
+class Model(Served):
+    """A writer and reader."""
+
+    engine: EngineName
+
+
+class Embedder(Served):
     """An embedding model; every setting that decides a vector may be given."""
 
-    key: Key
     engine: EmbedderEngineName
-    catalogue: str | None = None
-    base_url: str | None = None
-    model: str | None = None
-    api_key_env: str | None = None
-    options: dict[str, Any] = Field(default_factory=dict)
-    price: Price = Price()
 
 
 class Budgets(PlanPart):
