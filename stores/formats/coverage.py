@@ -64,6 +64,10 @@ def cover(
 ) -> list[ProbeCoverage]:
     """Follow the required spans of every probe into the items of a store."""
     lines = [_Line(item, code_pattern) for item in items]
+    holders: dict[str, list[_Line]] = {}
+    for line in lines:
+        for code in line.codes:
+            holders.setdefault(code, []).append(line)
     events = {event.key: event for event in history.events}
     codes = {event.key: find_codes(event.text, code_pattern) for event in history.events}
     every_code = frozenset(code for found in codes.values() for code in found)
@@ -79,7 +83,7 @@ def cover(
             for code in codes[key]:
                 if (key, code) not in covered:
                     entity = _entity_names(events[key], names)
-                    covered[key, code] = _cover_code(lines, key, code, entity, every_code)
+                    covered[key, code] = _cover_code(lines, holders, key, code, entity, every_code)
                 spans.append(covered[key, code])
         reason = "" if spans else "its evidence holds no code"
         result.append(ProbeCoverage(probe.key, tuple(spans), reason))
@@ -105,18 +109,23 @@ def _entity_names(event: Event, names: Mapping[Name, set[Name]]) -> tuple[Name, 
 
 
 def _cover_code(
-    lines: Sequence[_Line], event: str, code: str, entity: Sequence[Name], known: frozenset[str]
+    lines: Sequence[_Line],
+    holders: Mapping[str, Sequence[_Line]],
+    event: str,
+    code: str,
+    entity: Sequence[Name],
+    known: frozenset[str],
 ) -> SpanCoverage:
     def named(line: _Line) -> bool:
         return any(mentions(line.words, name) for name in entity)
 
-    holding = [line for line in lines if code in line.codes]
+    holding = holders.get(code, ())
     beside = [line for line in holding if named(line)]
     if holding:
         with_entity = bool(beside) if entity else None
         return SpanCoverage(event, code, "kept", with_entity, (beside or holding)[0].key)
     for line in lines:
-        if named(line) and any(_changed_form(word, code, known) for word in line.code_like):
+        if any(_changed_form(word, code, known) for word in line.code_like) and named(line):
             return SpanCoverage(event, code, "changed", False, line.key)
     return SpanCoverage(event, code, "missing", False if entity else None)
 

@@ -16,7 +16,7 @@ from stores.formats.kg_claims import (
     claims_schema,
     parse_claims,
 )
-from stores.formats.kg_graph import walk
+from stores.formats.kg_graph import ClaimGraph
 from stores.formats.prompts import DEFAULT_VERSION, load_prompt
 from stores.formats.reading import selected_reading
 from stores.formats.writing import reply_notice, window_task, windows
@@ -93,8 +93,8 @@ class KgFixed:
         prompts: str = DEFAULT_VERSION,
     ) -> list[Reading]:
         """Show each probe the claims within two hops of its entities, in time order."""
-        claims = _claims(content)
-        return [_reading(claims, probe, prompts) for probe in probes]
+        graph = ClaimGraph(_claims(content))
+        return [_reading(graph, probe, prompts) for probe in probes]
 
     def describe(self, content: bytes) -> list[Mapping[str, Any]]:
         """One item per claim, its parts beside it."""
@@ -128,8 +128,8 @@ def _claims(content: bytes) -> list[Claim]:
     return [Claim(**row) for row in parse_content(content, KgFixed.name)["claims"]]
 
 
-def _reading(claims: Sequence[Claim], probe: Probe, prompts: str) -> Reading:
-    found = walk(claims, probe.question)
+def _reading(graph: ClaimGraph, probe: Probe, prompts: str) -> Reading:
+    found = graph.walk(probe.question)
     shown = [entry for entry in found if entry.hop is not None]
     lines = [claim_text(entry.claim) for entry in shown]
     evidence_ranks = {

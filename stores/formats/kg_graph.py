@@ -1,10 +1,10 @@
 """Walking a writer's claims: from the entities of a question to what is said about them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stores.formats.kg_claims import Claim
-from stores.formats.names import Name, mentions, name_of, words
+from stores.formats.names import Name, name_of, words
 from stores.workload.vocabulary import ALSO_CALLED
 
 MAX_HOPS = 2
@@ -22,34 +22,68 @@ class Found:
     rank: int
 
 
-def walk(claims: Sequence[Claim], question: str) -> list[Found]:
-    """Return every claim in time order, with its hop and rank for this question.
+class ClaimGraph:
+    """All claims of a store. An entity is any subject or object of a claim.
 
-    An entity is any subject or object of a claim; the question names it when its words stand in
-    the question. Two names are one entity when the writer claims so (`also_called`). A claim's
-    hop is the smaller distance of its two ends. Ranks go by hop, then time; claims that are not
-    reached come last.
+    Two names are one entity when the writer claims so (`also_called`); nothing else joins names.
     """
-    root = _roots(claims)
-    ends = {c.item: (root[name_of(c.subject)], root[name_of(c.object)]) for c in claims}
-    asked = words(question)
-    distance = {root[name]: 0 for name in root if mentions(asked, name)}
-    _spread(distance, ends.values())
-    hops: dict[str, int | None] = {}
-    for claim in claims:
-        reached = [distance[end] for end in ends[claim.item] if end in distance and end]
-        hops[claim.item] = min(reached, default=None)
-    in_time = sorted(claims, key=lambda claim: (claim.seq, claim.item))
-    by_rank = sorted(in_time, key=lambda claim: _rank_key(hops[claim.item]))
-    ranks = {claim.item: rank for rank, claim in enumerate(by_rank, start=1)}
-    return [Found(claim, hops[claim.item], ranks[claim.item]) for claim in in_time]
+
+    def __init__(self, claims: Sequence[Claim]) -> None:
+        self._claims = sorted(claims, key=lambda claim: (claim.seq, claim.item))
+        self._root = _roots(self._claims)
+        self._longest = max(map(len, self._root), default=0)
+        self._ends = [
+            tuple(end for end in (self._entity(c.subject), self._entity(c.object)) if end)
+            for c in self._claims
+        ]
+        self._beside: dict[Name, set[Name]] = {}
+        for ends in self._ends:
+            for end in ends:
+                self._beside.setdefault(end, set()).update(ends)
+
+    def walk(self, question: str) -> list[Found]:
+        """Return every claim in time order, with its hop and rank for this question.
+
+        The question names an entity when the words of one of its names stand in it. A claim's hop
+        is the smaller distance of its two ends. Ranks go by hop, then time; claims that are not
+        reached come last.
+        """
+        distance = self._distances(self._named(words(question)))
+        hops = [
+            min((distance[end] for end in ends if end in distance), default=None)
+            for ends in self._ends
+        ]
+        by_rank = sorted(range(len(hops)), key=lambda at: _nearness(hops[at]))
+        ranks = {at: rank for rank, at in enumerate(by_rank, start=1)}
+        return [Found(c, hops[at], ranks[at]) for at, c in enumerate(self._claims)]
+
+    def _entity(self, text: str) -> Name:
+        return self._root[name_of(text)]
+
+    def _named(self, asked: Name) -> set[Name]:
+        """Return the entities whose names stand in a question."""
+        stretches = (
+            asked[start : start + width]
+            for start in range(len(asked))
+            for width in range(1, min(self._longest, len(asked) - start) + 1)
+        )
+        return {self._root[stretch] for stretch in stretches if stretch in self._root}
+
+    def _distances(self, start: set[Name]) -> dict[Name, int]:
+        """Return every entity within MAX_HOPS of the start. Claims lead both ways."""
+        distance = dict.fromkeys(start, 0)
+        edge = start
+        for hop in range(1, MAX_HOPS + 1):
+            edge = {n for name in edge for n in self._beside.get(name, ()) if n not in distance}
+            distance.update(dict.fromkeys(edge, hop))
+        return distance
 
 
-def _rank_key(hop: int | None) -> int:
+def _nearness(hop: int | None) -> int:
     return MAX_HOPS + 1 if hop is None else hop
 
 
-def _roots(claims: Sequence[Claim]) -> Mapping[Name, Name]:
+def _roots(claims: Sequence[Claim]) -> dict[Name, Name]:
     """Return for every name the one name that stands for it and its aliases."""
     parent: dict[Name, Name] = {}
 
@@ -64,14 +98,3 @@ def _roots(claims: Sequence[Claim]) -> Mapping[Name, Name]:
             low, high = sorted((one, other))
             parent[high] = low
     return {name: root(name) for name in list(parent)}
-
-
-def _spread(distance: dict[Name, int], edges: Iterable[tuple[Name, Name]]) -> None:
-    """Add to `distance` every name within MAX_HOPS of those in it. Claims lead both ways."""
-    pairs = [pair for pair in edges if all(pair)]
-    for hop in range(1, MAX_HOPS + 1):
-        nearer = set(distance)
-        for one, other in pairs:
-            for here, there in ((one, other), (other, one)):
-                if here in nearer and there not in distance:
-                    distance[there] = hop
