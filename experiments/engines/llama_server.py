@@ -63,9 +63,7 @@ class LlamaServer:
         p.n_ctx = context_tokens
         # One slot: in a batch with others, small models answer otherwise than alone.
         p.n_parallel = 1
-        # One token at a time is bound by memory more than by processors: half the threads give
-        # most of the speed, and do not stand still when another process wants a processor.
-        p.cpuparams.n_threads = max(1, threads // 2)
+        p.cpuparams.n_threads = threads
         p.cpuparams_batch.n_threads = threads
         # No cache other than the slot's own, and no shifting of a full context.
         p.cache_ram_mib = 0

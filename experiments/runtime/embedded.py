@@ -80,6 +80,7 @@ class EmbeddedWorker:
         self._heart.stop()
         if idle:
             engine_pool().close()
+            stopping.clear_stop()
         else:
             stopping.note_call_left()
         processes.sign_off()

@@ -96,7 +96,8 @@ def _write(build: StoreBuild, plan: StudyPlan, roles: _Roles, identity: str, wor
     memory_format, history = FORMATS[build.format], history_value(build.history)
     journal = None
     if roles.writer is not None:
-        roles.writer.forget()
+        # Nothing to forget: windows share the instruction alone, which an engine computes by itself
+        # and meets in the same state whatever was asked in between.
         journal = JournaledChat(
             roles.writer, model=plan.model(build.writer), build=build, work=work
         )

@@ -142,8 +142,10 @@ def _keep_embedder_call(cell: _Cell, attempt: Attempt, embedder: TimedEmbedder |
 
 def _ask(cell: _Cell, attempt: Attempt, model: ChatModel, questions: Sequence[Question]) -> None:
     """Ask what was not answered yet; each batch of answers is one transaction."""
-    # Whatever the engine holds, every evaluation and every resume begins from nothing.
-    model.forget()
+    # An evaluation or a resume computes its store's prefix anew, whatever the engine holds. Where
+    # probes share the instruction alone, it stays: an engine meets it in the same state each time.
+    if any(question.reading.prefix for question in questions):
+        model.forget()
     reader = cell.plan.model(cell.evaluation.reader)
     size = batch_size(reader)
     for start in range(0, len(questions), size):
