@@ -91,7 +91,7 @@ def gates_table(gates: Sequence[Gate], settings: Settings) -> dict[str, Any]:
     )
     return {
         "status": overall,
-        "consequence": settings.gates,
+        "consequence": settings.gates.in_words,
         "by_gate": dict(states),
         "each": [gate.as_json() for gate in gates],
     }

@@ -1,9 +1,10 @@
 """How results are judged: the plan's own words, or the defaults where there is no plan."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from experiments.plan.gates import GatePolicy
 from experiments.plan.schema import Contrast, StudyPlan
 
 DEFAULT_SEED = 0
@@ -19,7 +20,7 @@ class Settings:
     chance: float = 0.0
     bootstrap_resamples: int = 10_000
     seed: int = DEFAULT_SEED
-    gates: str = "mark"
+    gates: GatePolicy = field(default_factory=GatePolicy)
     directions: tuple[tuple[str, str], ...] = ()
     readers: tuple[str, ...] = ()
     contrasts: tuple[Contrast, ...] = ()
@@ -62,6 +63,6 @@ class Settings:
             "interval_level": 0.95,
             "bootstrap_resamples": self.bootstrap_resamples,
             "seed": self.seed,
-            "gates": self.gates,
+            "gates": self.gates.model_dump(),
             "planned": self.planned,
         }

@@ -135,8 +135,9 @@ def _withheld(swap: Swap, settings: Settings, around: Circumstances, failed: lis
         return around.unfinished
     if swap.unscored:
         return f"{swap.unscored} answers were never scored"
-    if failed and settings.gates != "mark":
-        return "; ".join(gate.sentence() for gate in failed)
+    stopping = [gate for gate in failed if settings.gates.consequence(gate.name) == "stop"]
+    if stopping:
+        return "; ".join(gate.sentence() for gate in stopping)
     return ""
 
 

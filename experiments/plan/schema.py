@@ -3,23 +3,19 @@
 from itertools import permutations
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from experiments.plan.gates import GatePolicy
+from experiments.plan.part import Key, PlanPart
 
 EngineName = Literal["llama_cpp", "openai_api", "vllm_offline", "scripted"]
 EmbedderEngineName = Literal["onnx", "sentence_transformers", "openai_api", "scripted"]
 FormatName = Literal["lc_raw", "rag", "notes", "kg_fixed"]
 TestName = Literal["writer_swap"]
-Key = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")]
 # A study's key stands in addresses and file names, so it has no dots.
 StudyKey = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$")]
 # What every engine and NumPy take as a seed.
 Seed = Annotated[int, Field(ge=0, le=2**31 - 1)]
-
-
-class PlanPart(BaseModel):
-    """Base of every part: frozen, and a key that it does not know is an error."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Histories(PlanPart):
@@ -118,7 +114,7 @@ class Analysis(PlanPart):
     correction: Literal["holm"] = "holm"
     contrasts: tuple[Contrast, ...] = ()
     bootstrap_resamples: int = Field(default=10_000, ge=100)
-    gates: Literal["mark", "stop"] = "mark"
+    gates: GatePolicy = GatePolicy()
 
 
 class ScoringRule(PlanPart):

@@ -3,7 +3,7 @@
 from experiments.plan.plan import canonical_json, differences, parse_plan, plan_sha256, plan_value
 from tests.unit.plans import plan_values
 
-HASH = "8bffca1bdcd9445beb973a6abd256a680e648ce5f86185aa35b2f6a64d2d2d2a"
+HASH = "c59f5ed50f5744b9bb8ceadf8318ccb50b7f4c44524694ff1b5bdd4adf0be85f"
 
 
 def test_the_hash_of_a_plan_never_changes():
