@@ -6,6 +6,7 @@ from typing import ClassVar
 from django.conf import settings
 from django.db import models
 
+from experiments.plan_locks import PlanLock as PlanLock
 from memport_site.accounts.models import Workspace
 from stores.models import Blob, History, Probe, Store
 
@@ -60,8 +61,10 @@ class Run(models.Model):
     test = models.CharField(max_length=40)
     number = models.PositiveIntegerField(default=1)
     state = models.CharField(max_length=12, choices=State, default=State.QUEUED)
-    # What was checked before any model call counted: [{"name", "subject", "expected", "found", "ok"}]
+    # What was checked before any model call counted: [{"name", "subject", "expected", ...}]
     preflight = models.JSONField(default=list)
+    # What the run was expected to take, as `experiments.forecast` gave it at the launch.
+    forecast = models.JSONField(default=dict)
     # Formats that do not apply to a history: [{"history", "format", "reason"}]
     left_out = models.JSONField(default=list)
     created_at = models.DateTimeField(auto_now_add=True)
