@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from experiments.plan.embedding_upgrade import EmbeddingUpgradeTest
 from experiments.plan.migration_test import Ground, MigrationTest
 from experiments.plan.schema import StudyPlan
 from experiments.plan.specs import Expansion
@@ -12,7 +13,8 @@ from stores.formats.formats import FORMATS
 from stores.workload.types import History
 
 # A migration test is one file in this package, one entry here, one field of `schema.Tests`.
-TESTS: dict[str, MigrationTest] = {test.name: test for test in (WriterSwapTest(),)}
+_ALL: tuple[MigrationTest, ...] = (WriterSwapTest(), EmbeddingUpgradeTest())
+TESTS: dict[str, MigrationTest] = {test.name: test for test in _ALL}
 
 
 def expand(

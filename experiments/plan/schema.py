@@ -11,7 +11,8 @@ from experiments.plan.part import Key, PlanPart
 EngineName = Literal["llama_cpp", "openai_api", "vllm_offline", "scripted"]
 EmbedderEngineName = Literal["onnx", "sentence_transformers", "openai_api", "scripted"]
 FormatName = Literal["lc_raw", "rag", "notes", "kg_fixed"]
-TestName = Literal["writer_swap"]
+TestName = Literal["writer_swap", "embedding_upgrade"]
+IndexName = Literal["old", "full", "mixed", "router", "dual_query", "version_filter"]
 # A study's key stands in addresses and file names, so it has no dots.
 StudyKey = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$")]
 # What every engine and NumPy take as a seed.
@@ -91,10 +92,26 @@ class WriterSwap(PlanPart):
     embedders: tuple[Key, ...] = ()
 
 
+class EmbeddingUpgrade(PlanPart):
+    """Migration test 2: `rag` under the old embedder, the new one, and what lies between.
+
+    `dial` adds mixed indexes by their share of migrated chunks in percent (50 is `mixed`, 100 is
+    `full`). `retrieval_only` ranks the evidence and asks no model for an answer.
+    """
+
+    old: Key
+    new: Key
+    indexes: tuple[IndexName, ...] = ("old", "full", "mixed", "router")
+    dial: tuple[Annotated[int, Field(ge=0, le=100)], ...] = ()
+    retrieval_only: bool = False
+    noise_repeats: int = Field(default=0, ge=0)
+
+
 class Tests(PlanPart):
     """The migration tests of the study, each with its own settings."""
 
     writer_swap: WriterSwap | None = None
+    embedding_upgrade: EmbeddingUpgrade | None = None
 
 
 class Contrast(PlanPart):
@@ -131,7 +148,8 @@ class StudyPlan(PlanPart):
     title: str = Field(min_length=1, max_length=200)
     histories: Histories
     formats: tuple[FormatName, ...] = Field(min_length=1)
-    models: tuple[Model, ...] = Field(min_length=1)
+    # Empty only where no test asks for an answer.
+    models: tuple[Model, ...] = ()
     embedders: tuple[Embedder, ...] = ()
     # Old to new; empty: every ordered pair of models.
     directions: tuple[tuple[Key, Key], ...] = ()

@@ -5,18 +5,19 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class StoreSpec:
-    """One store to build. `key` names it within its run."""
+    """One store to build. `key` names it within its run; `index` the arm of an upgrade."""
 
     key: str
     history: str
     format: str
     writer: str = ""
     embedder: str = ""
+    index: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationSpec:
-    """One cell: which store, read by whom, under which condition."""
+    """One cell: which store, read by whom (nobody: retrieval alone), under which condition."""
 
     history: str
     format: str
