@@ -43,7 +43,7 @@ def signing_key(home: Path) -> Ed25519PrivateKey:
     try:
         key = load_pem_private_key(path.read_bytes(), password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        key = None  # type: ignore[assignment]
+        key = None
     if not isinstance(key, Ed25519PrivateKey):
         raise InvalidInputError(
             "the file holds no Ed25519 key",

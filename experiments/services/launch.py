@@ -6,16 +6,17 @@ from dataclasses import asdict
 from typing import Any
 
 from celery import current_app
+from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 
 from experiments.models import Evaluation, Job, Run, StoreBuild, Study
 from experiments.plan.expand import expand
-from experiments.plan.plan import differences, parse_plan, plan_sha256, plan_value
 from experiments.plan.schema import StudyPlan
+from experiments.plan.signing_key import signing_key
 from experiments.plan.specs import EvaluationSpec, Expansion, StoreSpec
 from experiments.preflight import preflight as check_plan
 from experiments.preflight import refusal
+from experiments.services.locking import refuse_another_plan, refuse_broken_lock, write_lock_row
 from experiments.services.study_histories import StudyHistories, find_histories, keep_histories
 from experiments.services.surroundings import surroundings_of
 from experiments.surroundings import Check, Surroundings
@@ -61,7 +62,7 @@ def launch_study(
     preflight: bool = True,
     surroundings: Surroundings | None = None,
 ) -> Study:
-    """Lock a plan and queue its work; return the study.
+    """Lock a plan, if it is not locked yet, and queue its work; return the study.
 
     Launching a plan again returns the study that it made the first time, so that work goes on
     where it stopped. Histories of a preset are generated where they do not exist.
@@ -79,16 +80,20 @@ def launch_study(
         The study's key is taken by another plan (says what differs), a history is missing, or a
         preflight check failed (`RefusedAtPreflightError`). Nothing has been written then.
     """
-    if (existing := find_launched(plan=plan, workspace=workspace)) is not None:
+    existing = find_launched(plan=plan, workspace=workspace)
+    if existing is not None and existing.runs.exists():
         return existing
     found = find_histories(plan=plan, workspace=workspace)
     expansions = expand(plan, found.values)
     checks = _checked(plan, found, expansions, surroundings) if preflight else []
     if refusal(checks):
         raise RefusedAtPreflightError(checks, key=plan.key)
+    if existing is not None:
+        refuse_broken_lock(existing)
+    signing_key(settings.HOME)  # made outside the transaction
     try:
         with transaction.atomic():
-            return _write(plan, workspace, user, found, expansions, checks)
+            return _write(plan, workspace, user, found, expansions, checks, study=existing)
     except IntegrityError:
         # Somebody launched under the same key a moment ago: the same plan, or a refusal.
         if (existing := find_launched(plan=plan, workspace=workspace)) is not None:
@@ -97,7 +102,7 @@ def launch_study(
 
 
 def find_launched(*, plan: StudyPlan, workspace: Workspace) -> Study | None:
-    """Return the study that this very plan was launched as, or None.
+    """Return the study that this very plan was locked or launched as, or None.
 
     Raises InvalidInputError where the key belongs to another study, and says what differs.
     """
@@ -108,13 +113,8 @@ def find_launched(*, plan: StudyPlan, workspace: Workspace) -> Study | None:
     if study.source != Study.Source.RUN:
         what = "this key belongs to a study from an answers table"
         raise InvalidInputError(what, where=f"study {plan.key!r}", hint=hint)
-    locked = parse_plan(study.plan, source=f"study {plan.key!r}")
-    if plan_sha256(locked) == plan_sha256(plan):
-        return study
-    changed = "; ".join(differences(plan_value(locked), plan_value(plan)))
-    raise InvalidInputError(
-        f"this key is locked to another plan ({changed})", where=f"study {plan.key!r}", hint=hint
-    )
+    refuse_another_plan(study, plan)
+    return study
 
 
 def _checked(
@@ -135,17 +135,15 @@ def _write(
     found: StudyHistories,
     expansions: Mapping[str, Expansion],
     checks: Sequence[Check],
+    *,
+    study: Study | None,
 ) -> Study:
     histories = keep_histories(found, plan=plan, workspace=workspace, user=user)
-    study = Study.objects.create(
-        workspace=workspace,
-        key=plan.key,
-        title=plan.title,
-        plan=plan_value(plan),
-        plan_sha256=plan_sha256(plan),
-        locked_at=timezone.now(),
-        created_by=user,
-    )
+    if study is None:
+        study = Study.objects.create(
+            workspace=workspace, key=plan.key, title=plan.title, created_by=user
+        )
+        write_lock_row(study, plan, user=user)
     for test, expansion in expansions.items():
         run = Run.objects.create(
             study=study,
@@ -194,6 +192,7 @@ def _build(run: Run, position: int, spec: StoreSpec, history: History) -> StoreB
         format=spec.format,
         writer=spec.writer,
         embedder=spec.embedder,
+        spec={"index": spec.index} if spec.index else {},
     )
 
 
