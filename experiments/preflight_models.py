@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from experiments.plan.schema import Embedder, Model, StudyPlan
 from experiments.preflight_room import check_room
+from experiments.preflight_spaces import VECTOR_SIZE
 from experiments.surroundings import Check, ModelElsewhere, Surroundings
 from stores.errors import InvalidInputError
 from stores.formats.base import MemoryFormat
@@ -92,5 +93,5 @@ def check_embedder(embedder: Embedder, surroundings: Surroundings) -> list[Check
     ok = size == generation.dimension
     return [
         Check("embedder", expected, found, True, embedder.key),
-        Check("vector size", f"{generation.dimension}", f"{size}", ok, embedder.key),
+        Check(VECTOR_SIZE, f"{generation.dimension}", f"{size}", ok, embedder.key),
     ]

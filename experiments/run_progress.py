@@ -95,15 +95,19 @@ def current_step(run: Run) -> str:
 
 def _build_step(build: StoreBuild) -> str:
     by = build.writer or build.embedder
+    name = f"the {build.spec['index']} index" if build.spec.get("index") else build.format
     calls = build.calls.count()
     said = f", {calls} calls done" if calls else ""
-    return f"building {build.format} of {build.history.key}{f' with {by}' if by else ''}{said}"
+    return f"building {name} of {build.history.key}{f' with {by}' if by else ''}{said}"
 
 
 def _evaluation_step(evaluation: Evaluation) -> str:
     attempt = evaluation.attempts.filter(state=Attempt.State.OPEN).first()
     done = attempt.answers.count() if attempt else 0
-    store = f"{evaluation.format} of {evaluation.history.key}"
+    index = f", index {evaluation.index}," if evaluation.index else ""
+    store = f"{evaluation.format}{index} of {evaluation.history.key}"
+    if not evaluation.reader:
+        return f"ranking the evidence in {store}"
     by = f" written by {evaluation.writer}" if evaluation.writer else ""
     again = f", repeat {evaluation.repeat}" if evaluation.repeat else ""
     return f"{evaluation.reader} reads {store}{by}{again}: {done} answers so far"

@@ -1,10 +1,10 @@
 """Run one evaluation: show each probe's reading to the reader, score, commit, go on."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from experiments.models import Attempt, Evaluation
+from experiments.models import Attempt, Call, Evaluation
 from experiments.plan.budgets import write_budget
 from experiments.plan.schema import StudyPlan
 from experiments.runtime.pool import engine_pool
@@ -14,15 +14,18 @@ from experiments.services.answers import keep_answers, next_position, reader_cal
 from experiments.services.asking import Question, asking_order, check_room
 from experiments.services.attempts import complete_attempt, open_attempt
 from experiments.services.execution import Outcome, Work, execute
+from experiments.services.indexes import index_readings
 from experiments.services.inputs import batch_size, embedder_call
+from experiments.services.retrieval import keep_ranks
 from experiments.services.timing import TimedEmbedder
 from stores.errors import InvalidInputError
+from stores.formats.base import Reading
 from stores.formats.formats import FORMATS
 from stores.formats.reading import reader_request
 from stores.models import Store
 from stores.roles import ChatModel, ChatRequest
 from stores.selectors import history_value
-from stores.workload.types import History
+from stores.workload.types import History, Probe
 
 
 def evaluate(*, evaluation_id: int) -> Outcome:
@@ -48,13 +51,15 @@ class _Cell:
 
 def _evaluate(evaluation_id: int, work: Work) -> None:
     cell = _load_cell(evaluation_id, work)
+    if not cell.evaluation.reader:
+        _rank(cell)
+        return
     reader = cell.plan.model(cell.evaluation.reader)
     budgets = cell.plan.budgets
     with engine_pool().chat_model(reader, context_tokens=budgets.context_tokens) as model:
         attempt = open_attempt(cell.evaluation, store=cell.store, reader=model.identity, work=work)
         answered = set(attempt.answers.values_list("probe_id", flat=True))
-        embedder = _embedder(cell)
-        questions = _questions(cell, embedder)
+        questions, embedder_calls = _questions(cell)
         check_room(
             questions,
             count_tokens=model.count_tokens,
@@ -62,10 +67,19 @@ def _evaluate(evaluation_id: int, work: Work) -> None:
             output_tokens=budgets.reader_output_tokens,
             reader=reader.key,
         )
-        _keep_embedder_call(cell, attempt, embedder)
+        _keep_embedder_calls(cell, attempt, embedder_calls)
         missing = [question for question in questions if question.probe.pk not in answered]
         _ask(cell, attempt, model, missing)
     complete_attempt(attempt, work=work)
+
+
+def _rank(cell: _Cell) -> None:
+    """Nobody reads this cell: keep what was retrieved, and ask for no answer."""
+    attempt = open_attempt(cell.evaluation, store=cell.store, reader=None, work=cell.work)
+    questions, embedder_calls = _questions(cell)
+    _keep_embedder_calls(cell, attempt, embedder_calls)
+    keep_ranks(attempt, questions, top_k=cell.plan.budgets.top_k, work=cell.work)
+    complete_attempt(attempt, work=cell.work)
 
 
 def _load_cell(evaluation_id: int, work: Work) -> _Cell:
@@ -97,47 +111,65 @@ def checked_content(store: Store) -> bytes:
     return content
 
 
-def _embedder(cell: _Cell) -> TimedEmbedder | None:
-    if not cell.evaluation.embedder:
-        return None
-    return TimedEmbedder(engine_pool().embedder(cell.plan.embedder(cell.evaluation.embedder)))
+# What makes the unsaved records of the embedders' work, given the number of the next call.
+EmbedderCalls = Callable[[int], list[Call]]
 
 
-def _questions(cell: _Cell, embedder: TimedEmbedder | None) -> list[Question]:
-    """All questions of the cell in asking order.
+def _questions(cell: _Cell) -> tuple[list[Question], EmbedderCalls]:
+    """All questions of the cell in asking order, and what their embedding cost.
 
     All of them even on a resume: embeddings of a smaller batch could differ in their last bits.
     """
     evaluation, plan = cell.evaluation, cell.plan
     rows = probes_asked(evaluation.history, plan)
     probes = {probe.key: probe for probe in cell.history.probes}
-    readings = FORMATS[evaluation.format].read(
-        checked_content(cell.store),
-        [probes[row.key] for row in rows],
-        embedder=embedder,
-        budget=write_budget(plan),
-        prompts=plan.prompts,
-    )
+    asked, content = [probes[row.key] for row in rows], checked_content(cell.store)
+    if evaluation.index:
+        readings, embedder_calls = index_readings(evaluation, plan, content, asked)
+    else:
+        readings, embedder_calls = _readings(cell, content, asked)
     name = "/".join((
         cell.history.key, evaluation.format, evaluation.writer, evaluation.reader,
         evaluation.embedder, evaluation.condition, evaluation.index,
     ))  # fmt: skip
     questions = [Question(row, reading) for row, reading in zip(rows, readings, strict=True)]
-    return asking_order(questions, repeat=evaluation.repeat, cell=name, seed=plan.seed)
+    ordered = asking_order(questions, repeat=evaluation.repeat, cell=name, seed=plan.seed)
+    return ordered, embedder_calls
 
 
-def _keep_embedder_call(cell: _Cell, attempt: Attempt, embedder: TimedEmbedder | None) -> None:
-    if embedder is None or not embedder.calls:
-        return
-    call = embedder_call(
-        embedder=cell.plan.embedder(cell.evaluation.embedder),
-        position=next_position(attempt),
-        wall_s=embedder.wall_s,
-        worker=this_process(),
+def _readings(
+    cell: _Cell, content: bytes, asked: Sequence[Probe]
+) -> tuple[list[Reading], EmbedderCalls]:
+    """Read the store as its format does."""
+    part, embedder = None, None
+    if cell.evaluation.embedder:
+        part = cell.plan.embedder(cell.evaluation.embedder)
+        embedder = TimedEmbedder(engine_pool().embedder(part))
+    readings = FORMATS[cell.evaluation.format].read(
+        content,
+        asked,
+        embedder=embedder,
+        budget=write_budget(cell.plan),
+        prompts=cell.plan.prompts,
     )
-    call.attempt = attempt
+
+    def calls(first: int) -> list[Call]:
+        if part is None or embedder is None or not embedder.calls:
+            return []
+        worker = this_process()
+        return [embedder_call(embedder=part, position=first, wall_s=embedder.wall_s, worker=worker)]
+
+    return readings, calls
+
+
+def _keep_embedder_calls(cell: _Cell, attempt: Attempt, embedder_calls: EmbedderCalls) -> None:
+    calls = embedder_calls(next_position(attempt))
+    if not calls:
+        return
     with cell.work.commit():
-        call.save()
+        for call in calls:
+            call.attempt = attempt
+            call.save()
 
 
 def _ask(cell: _Cell, attempt: Attempt, model: ChatModel, questions: Sequence[Question]) -> None:

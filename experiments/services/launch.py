@@ -10,12 +10,14 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from experiments.models import Evaluation, Job, Run, StoreBuild, Study
+from experiments.plan.embedding_upgrade import leave_out_impossible
 from experiments.plan.expand import expand
 from experiments.plan.schema import StudyPlan
 from experiments.plan.signing_key import signing_key
 from experiments.plan.specs import EvaluationSpec, Expansion, StoreSpec
 from experiments.preflight import preflight as check_plan
 from experiments.preflight import refusal
+from experiments.preflight_spaces import vector_sizes
 from experiments.services.locking import refuse_another_plan, refuse_broken_lock, write_lock_row
 from experiments.services.study_histories import StudyHistories, find_histories, keep_histories
 from experiments.services.surroundings import surroundings_of
@@ -88,6 +90,7 @@ def launch_study(
     checks = _checked(plan, found, expansions, surroundings) if preflight else []
     if refusal(checks):
         raise RefusedAtPreflightError(checks, key=plan.key)
+    expansions = leave_out_impossible(expansions, plan, vector_sizes(checks))
     if existing is not None:
         refuse_broken_lock(existing)
     signing_key(settings.HOME)  # made outside the transaction
