@@ -22,6 +22,7 @@ from experiments.services.launch import (
     launch_study,
 )
 from memport_site.accounts.services import default_workspace, ensure_admin
+from memport_site.commands.study_lock import lock, lock_summary, verify
 from memport_site.commands.study_text import print_checks, print_details, print_list
 from memport_site.commands.verdicts import print_report
 from memport_site.commands.watching import ended_well, how_it_ended, watch
@@ -45,6 +46,10 @@ def command() -> None:
       memport study report my-study
     """
     prepare_database()
+
+
+command.add_command(lock)
+command.add_command(verify)
 
 
 @command.command("check")
@@ -185,7 +190,7 @@ def show(key: str, as_json: bool) -> None:
       memport study show my-study --json
     """
     study = find_study(key)
-    details = study_summary(study, with_plan=True)
+    details = {**study_summary(study, with_plan=True), "lock": lock_summary(study)}
     if as_json:
         click.echo(json.dumps(details, indent=2))
         return
