@@ -1,7 +1,7 @@
 """How results are judged: the plan's own words, or the defaults where there is no plan."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from experiments.plan.gates import GatePolicy
@@ -12,7 +12,10 @@ DEFAULT_SEED = 0
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Margin, chance, gates, directions and contrasts. `planned`: a plan named them."""
+    """Margin, chance, gates, directions and contrasts.
+
+    `planned`: a plan named them before results existed. `late`: why its lock came after them.
+    """
 
     margin_pp: float = 5.0
     second_margin_pp: float = 10.0
@@ -24,7 +27,12 @@ class Settings:
     directions: tuple[tuple[str, str], ...] = ()
     readers: tuple[str, ...] = ()
     contrasts: tuple[Contrast, ...] = ()
+    formats: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
+    noise_repeats: int = 0
+    secondary: tuple[str, ...] = ()
     planned: bool = False
+    late: str = ""
     scripted: tuple[str, ...] = ()
 
     @classmethod
@@ -44,6 +52,12 @@ class Settings:
             directions=plan.directions or pairs,
             readers=models,
             contrasts=plan.analysis.contrasts,
+            formats=plan.formats,
+            tests=tuple(name for name, settings in plan.tests if settings is not None),
+            noise_repeats=sum(
+                getattr(settings, "noise_repeats", 0) for _, settings in plan.tests if settings
+            ),
+            secondary=plan.analysis.secondary,
             planned=True,
             scripted=tuple(scripted),
         )
@@ -52,6 +66,10 @@ class Settings:
     def of_document(cls, document: Mapping[str, Any]) -> "Settings":
         """Return the settings of a stored plan; an empty one gives the defaults."""
         return cls.of_plan(StudyPlan.model_validate(dict(document))) if document else cls()
+
+    def locked_late(self, because: str) -> "Settings":
+        """Return the settings of a plan whose lock came after the results: nothing is planned."""
+        return replace(self, planned=False, late=because) if because else self
 
     def as_json(self) -> dict[str, Any]:
         """Return what the numbers depend on."""

@@ -173,3 +173,8 @@ def _contrasts(plan: StudyPlan) -> Iterator[Problem]:
             yield Problem((*at, n, "key"), what, hint="Add it under formats")
         elif contrast.key == "H2" and (what := misses_cells(plan)):
             yield Problem((*at, n, "key"), f"the contrast H2 {what}")
+    alphas: dict[str, float] = {}
+    for n, contrast in enumerate(contrasts):
+        if alphas.setdefault(contrast.family, contrast.alpha) != contrast.alpha:
+            what = f"the family {contrast.family!r} has two values of alpha"
+            yield Problem((*at, n, "alpha"), what, hint="Holm corrects one family at one alpha")

@@ -5,7 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from experiments.plan.gates import GatePolicy
+from experiments.plan.judging import Analysis
+from experiments.plan.judging import Contrast as Contrast
 from experiments.plan.part import Key, PlanPart
 
 EngineName = Literal["llama_cpp", "openai_api", "vllm_offline", "scripted"]
@@ -40,13 +41,19 @@ class Price(PlanPart):
 
 
 class Model(PlanPart):
-    """A writer and reader. `catalogue` names weights; `base_url` and `model` name an endpoint."""
+    """A writer and reader. `catalogue` names weights; `base_url` and `model` name an endpoint.
+
+    `revision` and `fixed_text_tokens` (the tokens of preflight's fixed text, which tell one
+    tokenizer from another) are what preflight must find; None: whatever is there.
+    """
 
     key: Key
     engine: EngineName
     catalogue: str | None = None
     base_url: str | None = None
     model: str | None = None
+    revision: str | None = None
+    fixed_text_tokens: int | None = Field(default=None, ge=1)
     api_key_env: str | None = None
     options: dict[str, Any] = Field(default_factory=dict)
     price: Price = Price()
@@ -60,6 +67,7 @@ class Embedder(PlanPart):
     catalogue: str | None = None
     base_url: str | None = None
     model: str | None = None
+    revision: str | None = None
     api_key_env: str | None = None
     options: dict[str, Any] = Field(default_factory=dict)
     price: Price = Price()
@@ -112,26 +120,6 @@ class Tests(PlanPart):
 
     writer_swap: WriterSwap | None = None
     embedding_upgrade: EmbeddingUpgrade | None = None
-
-
-class Contrast(PlanPart):
-    """A planned contrast: positive favours the claim."""
-
-    key: Literal["H1", "H2", "H4a", "H7a"]
-    margin_pp: float = 5.0
-    expected: Literal["greater"] = "greater"
-
-
-class Analysis(PlanPart):
-    """How results will be judged."""
-
-    margin_pp: float = Field(default=5.0, gt=0)
-    alpha: float = Field(default=0.05, gt=0, lt=1)
-    chance: float = Field(default=0.0, ge=0, lt=1)
-    correction: Literal["holm"] = "holm"
-    contrasts: tuple[Contrast, ...] = ()
-    bootstrap_resamples: int = Field(default=10_000, ge=100)
-    gates: GatePolicy = GatePolicy()
 
 
 class ScoringRule(PlanPart):

@@ -3,7 +3,7 @@
 from experiments.plan.plan import canonical_json, differences, parse_plan, plan_sha256, plan_value
 from tests.unit.plans import plan_values
 
-HASH = "c59f5ed50f5744b9bb8ceadf8318ccb50b7f4c44524694ff1b5bdd4adf0be85f"
+HASH = "f598c7af5cbf42604832be3cea0aad4e1fcdda97a8e69f3dfa76c1d74b97bd66"
 
 
 def test_the_hash_of_a_plan_never_changes():
