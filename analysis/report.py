@@ -10,15 +10,17 @@ import pandas as pd
 
 from analysis import planned_tests, sections, writer_swap
 from analysis.observations import csv_bytes, from_study, to_cube
+from analysis.planning import cell_is_planned, planning
 from analysis.settings import Settings
 from analysis.stats.cells import Cube
 from analysis.stats.gates import Coverage, Gate, all_gates, summary
 from analysis.stats.noise import noise_floor_pp
+from experiments.lock_checks import lock_of
 from experiments.models import Attempt, Evaluation, Run, Study
 from experiments.run_costs import costs
 from stores.models import Store
 
-SCHEMA = "memport/report/1"
+SCHEMA = "memport/report/2"
 LIBRARIES = ("numpy", "scipy", "pandas", "memport")
 HEADLINE_RULE = "the first complete attempt of every evaluation"
 
@@ -29,7 +31,7 @@ def study_report(study: Study) -> dict[str, Any]:
     Figures are `{value, status, reason}`; estimates carry `low`, `high`, `n_histories`, the
     histories left out, and one value per history. `docs/report.md` describes every part.
     """
-    settings = Settings.of_document(study.plan)
+    settings = settings_of(study)
     frame = from_study(study)
     document = {
         "schema": SCHEMA,
@@ -51,6 +53,12 @@ def study_report(study: Study) -> dict[str, Any]:
     )
 
 
+def settings_of(study: Study) -> Settings:
+    """How a study is judged; nothing counts as planned where its lock came after the results."""
+    lock = lock_of(study)
+    return Settings.of_document(study.plan).locked_late(lock.after_results_because if lock else "")
+
+
 def answers_report(
     cube: Cube,
     settings: Settings,
@@ -69,6 +77,7 @@ def answers_report(
     )
     around = writer_swap.Circumstances(gates, noise, unfinished, beside)
     return {
+        "planning": planning(settings),
         "noise_floor_pp": noise.as_json(),
         "gates": gates_table(gates, settings),
         "directions": writer_swap.section(cube, settings, around),
@@ -79,7 +88,10 @@ def answers_report(
         "repair": sections.repair(cube),
         "screening": sections.screening(cube),
         "this_store_only": sections.this_store_only(cube),
-        "cells": sections.cells_table(cube),
+        "cells": [
+            {**cell, "planned": cell_is_planned(settings, cell)}
+            for cell in sections.cells_table(cube)
+        ],
     }
 
 
@@ -148,6 +160,8 @@ def _labels(study: Study, settings: Settings) -> list[str]:
     if settings.scripted:
         names = ", ".join(settings.scripted)
         labels.append(f"scripted ({names}): no real model gave these answers")
+    if settings.late:
+        labels.append(f"unplanned: the plan was locked after results existed ({settings.late})")
     return labels
 
 

@@ -10,7 +10,7 @@ from django.db.models import Count, F, Q, Sum
 
 from analysis.models import AnalysisResult
 from analysis.report import SCHEMA, software, study_report
-from experiments.models import Answer, Attempt, Evaluation, Study
+from experiments.models import Answer, Attempt, Evaluation, PlanLock, Study
 from stores.models import Store
 
 
@@ -40,6 +40,9 @@ def data_version(study: Study) -> str:
         "study": [study.key, study.title, study.source, study.simulated],
         "plan": study.plan,
         "plan_sha256": study.plan_sha256,
+        "locked_late": list(
+            PlanLock.objects.filter(study=study).values_list("after_results_because", flat=True)
+        ),
         "table": study.table_id,
         "runs": list(study.runs.order_by("pk").values_list("pk", "state")),
         "evaluations": list(

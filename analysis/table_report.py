@@ -6,8 +6,7 @@ from typing import Any
 
 from analysis.observations import read_table, to_cube
 from analysis.report import SCHEMA, answers_report, software
-from analysis.settings import Settings
-from experiments.plan.plan import load_plan, plan_sha256
+from analysis.table_plan import table_plan
 
 # Tables that are known to be simulated: the label stays with them everywhere.
 SIMULATED_SHA256 = frozenset(
@@ -27,7 +26,8 @@ def table_report(
     path
         .csv, .csv.gz or .parquet.
     plan
-        The study plan; without one the defaults apply and everything is labelled unplanned.
+        The study plan, or the folder of its lock; without one the defaults apply and everything is
+        labelled unplanned.
     simulated
         Whether the answers are simulated; known simulated tables are recognised by their checksum.
 
@@ -36,14 +36,14 @@ def table_report(
     InvalidInputError
         For a table or plan that cannot be taken.
     """
-    settings = Settings() if plan is None else Settings.of_plan(load_plan(plan))
+    judged = table_plan(plan)
+    settings = judged.settings
     frame = read_table(path)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     labels = [BROUGHT_IN]
     if simulated or digest in SIMULATED_SHA256:
         labels.insert(0, SIMULATED)
-    if plan is None:
-        labels.append("unplanned: no plan was given, margin and contrasts are the defaults")
+    labels.append(judged.label)
     document = {
         "schema": SCHEMA,
         "study": {
@@ -53,7 +53,7 @@ def table_report(
             "simulated": SIMULATED in labels,
             "scripted": list(settings.scripted),
             "labels": labels,
-            "plan_sha256": "" if plan is None else plan_sha256(load_plan(plan)),
+            "plan_sha256": judged.sha256,
         },
         "settings": settings.as_json(),
         "software": software(),

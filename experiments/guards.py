@@ -8,7 +8,7 @@ from typing import Any
 from django.db import connections
 
 MESSAGE = "the plan of this study is locked and cannot change"
-GUARDED = ("key", "title", "plan", "plan_sha256", "locked_at")
+GUARDED = ("key", "plan", "plan_sha256", "locked_at")
 STUDY, LOCK = "experiments_study", "experiments_planlock"
 
 

@@ -26,6 +26,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/new/form/", launch.launch_from_form, name="launch-form"),
     path("studies/<slug:key>/", studies.study_page, name="study"),
     path("studies/<slug:key>/plan/", studies.plan_page, name="plan"),
+    path("studies/<slug:key>/plan/<str:name>", studies.lock_file, name="lock-file"),
     path("studies/<slug:key>/report.json", studies.report_json, name="report-json"),
     path("studies/<slug:key>/answers.csv", studies.answers_csv, name="answers-csv"),
     path("studies/<slug:key>/answers/", answers.answer_list, name="answers"),

@@ -2,13 +2,15 @@
 
 import json
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
 from analysis import run_view, selectors, store_contents, study_view
 from analysis.observations import csv_bytes, from_study
 from analysis.results import kept_report
 from analysis.views.common import STUDIES_ON_A_PAGE, page_of, study_or_404
+from experiments.lock_checks import check_lock, lock_of
+from experiments.plan import lock_files
 from memport_site.accounts.access import requires, workspace_of
 from memport_site.accounts.permissions import Permission
 
@@ -40,8 +42,33 @@ def study_page(request: HttpRequest, key: str) -> HttpResponse:
 def plan_page(request: HttpRequest, key: str) -> HttpResponse:
     """The locked plan, whole."""
     study = study_or_404(request, key)
-    text = json.dumps(study.plan, indent=2, ensure_ascii=False)
-    return render(request, "studies/plan.html", {"nav": "studies", "study": study, "text": text})
+    checks = check_lock(study)
+    context = {
+        "nav": "studies", "study": study, "lock": lock_of(study), "checks": checks,
+        "holds": all(check.ok for check in checks), "lock_files": tuple(LOCK_FILES),
+        "text": json.dumps(study.plan, indent=2, ensure_ascii=False),
+    }  # fmt: skip
+    return render(request, "studies/plan.html", context)
+
+
+# File of a lock → what it holds; the same files as `memport study lock` writes.
+LOCK_FILES = {
+    lock_files.PLAN: lambda lock: bytes(lock.plan_json),
+    lock_files.HASH: lambda lock: f"{lock.sha256}  {lock_files.PLAN}\n".encode(),
+    lock_files.SIGNATURE: lambda lock: bytes(lock.signature),
+    lock_files.KEY: lambda lock: lock.public_key.encode(),
+}
+
+
+@requires(Permission.VIEW)
+def lock_file(request: HttpRequest, key: str, name: str) -> HttpResponse:
+    """One file of the lock, to be checked elsewhere."""
+    lock = lock_of(study_or_404(request, key))
+    if lock is None or name not in LOCK_FILES:
+        raise Http404("there is no such file in this lock")
+    response = HttpResponse(LOCK_FILES[name](lock), content_type="application/octet-stream")
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
 
 
 @requires(Permission.VIEW)

@@ -6,6 +6,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from analysis.planning import mark
 from analysis.words import points
 from memport_site.commands.verdicts import print_report
 
@@ -17,13 +18,13 @@ def print_analysis(document: Document, *, console: Console) -> None:
     print_report(document, console=console)
     _tests(document["planned_tests"], console)
     for part in document["embedding_upgrade"] or ():
-        _indexes(part, console)
+        _indexes(part, console, mark(document, "embedding_upgrade"))
     if document["loss_decomposition"]:
-        _losses(document["loss_decomposition"], console)
+        _losses(document["loss_decomposition"], console, mark(document, "loss_decomposition"))
     if document["repair"]:
-        _repairs(document["repair"]["usd"], console)
+        _repairs(document["repair"]["usd"], console, mark(document, "repair"))
     if document["screening"]:
-        _screening(document["screening"], console)
+        _screening(document["screening"], console, mark(document, "screening"))
     if document["this_store_only"]:
         _one_history(document["this_store_only"], console)
 
@@ -52,10 +53,10 @@ def _tests(part: Document, console: Console) -> None:
     console.print(table)
 
 
-def _indexes(part: Document, console: Console) -> None:
+def _indexes(part: Document, console: Console, marked: str) -> None:
     table = _table(
-        f"Indexes ({part['format']})", "index", "accuracy", "gain over old", "recall@8", "MRR",
-        "gain forfeited",
+        f"Indexes ({part['format']}){marked}", "index", "accuracy", "gain over old", "recall@8",
+        "MRR", "gain forfeited",
     )  # fmt: skip
     for row in part["indexes"]:
         name = row["index"] if row["deployable"] else f"{row['index']} (oracle)"
@@ -70,8 +71,9 @@ def _indexes(part: Document, console: Console) -> None:
     console.print(table)
 
 
-def _losses(parts: Sequence[Document], console: Console) -> None:
-    table = _table("Where memory is lost", "format", "total", "construction", "retrieval", "reader")
+def _losses(parts: Sequence[Document], console: Console, marked: str) -> None:
+    columns = ("format", "total", "construction", "retrieval", "reader")
+    table = _table(f"Where memory is lost{marked}", *columns)
     for part in parts:
         if part["left_out_because"]:
             continue
@@ -88,9 +90,10 @@ def _losses(parts: Sequence[Document], console: Console) -> None:
             )
 
 
-def _repairs(rows: Sequence[Document], console: Console) -> None:
+def _repairs(rows: Sequence[Document], console: Console, marked: str) -> None:
     targets = sorted({row["target"] for row in rows})
-    table = _table("Repairs that reach a share of the fresh store", "direction", "format", "method",
+    title = f"Repairs that reach a share of the fresh store{marked}"
+    table = _table(title, "direction", "format", "method",
                    *(f"{target:.0%}" for target in targets))  # fmt: skip
     keys = dict.fromkeys((r["old"], r["new"], r["format"], r["method"]) for r in rows)
     for old, new, name, method in sorted(keys):
@@ -116,9 +119,14 @@ def _recovered(row: Document) -> str:
     return count if cost["value"] is None else f"{count} ${cost['value']:,.3g}"
 
 
-def _screening(part: Document, console: Console) -> None:
+def _screening(part: Document, console: Console, marked: str) -> None:
     table = _table(
-        "Screening: ranks and stops, never approves", "left out", "MAE", "RMSE", "bias", "slope"
+        f"Screening{marked}: ranks and stops, never approves",
+        "left out",
+        "MAE",
+        "RMSE",
+        "bias",
+        "slope",
     )
     for row in part["schemes"]:
         figures = [row["mae"], row["rmse"], row["bias"], row["mean_slope"]]

@@ -8,6 +8,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from analysis.planning import direction_mark
 from analysis.words import points
 
 # Intervals stand in the table where it is at least this wide; they are in the sentences anyway.
@@ -31,7 +32,7 @@ def print_report(report: Mapping[str, Any], *, console: Console) -> None:
 
 
 def _direction_table(direction: Mapping[str, Any], *, wide: bool) -> Table:
-    title = f"{direction['old']} → {direction['new']}"
+    title = f"{direction['old']} → {direction['new']}{direction_mark(direction)}"
     table = Table(title=title, title_justify="left", title_style="bold")
     table.add_column("format", no_wrap=True)
     table.add_column("verdict")
