@@ -8,10 +8,11 @@ from typing import Any
 
 import pandas as pd
 
-from analysis import planned_tests, sections, writer_swap
+from analysis import index_gap, planned_tests, sections, writer_swap
 from analysis.observations import csv_bytes, from_study, to_cube
 from analysis.planning import cell_is_planned, planning
 from analysis.settings import Settings
+from analysis.space_check import space_check
 from analysis.stats.cells import Cube
 from analysis.stats.gates import Coverage, Gate, all_gates, summary
 from analysis.stats.noise import noise_floor_pp
@@ -41,6 +42,7 @@ def study_report(study: Study) -> dict[str, Any]:
         "data": _data(study, frame),
         "coverage": coverage_table(_coverage(study)),
         "costs": _costs(study),
+        "space_check": space_check(study),
     }
     if frame.empty:
         return document | {"directions": [], "notices": ["there are no answers yet"]}
@@ -82,7 +84,7 @@ def answers_report(
         "gates": gates_table(gates, settings),
         "directions": writer_swap.section(cube, settings, around),
         "planned_tests": planned_tests.section(cube, settings),
-        "embedding_upgrade": sections.embedding_upgrade(cube),
+        "embedding_upgrade": index_gap.section(cube),
         "loss_decomposition": sections.loss_decomposition(cube),
         "style_rewrite": sections.style_rewrite(cube),
         "repair": sections.repair(cube),
@@ -93,6 +95,12 @@ def answers_report(
             for cell in sections.cells_table(cube)
         ],
     }
+
+
+def unanswered(frame: pd.DataFrame) -> dict[str, int]:
+    """Count the rows without a score: never scored, or never asked because nobody reads them."""
+    blank, nobody = frame["correct"].isna(), frame["reader"].isin([""])
+    return {"unscored": int((blank & ~nobody).sum()), "not_asked": int((blank & nobody).sum())}
 
 
 def gates_table(gates: Sequence[Gate], settings: Settings) -> dict[str, Any]:
@@ -172,7 +180,7 @@ def _data(study: Study, frame: pd.DataFrame) -> dict[str, Any]:
         "answers_sha256": hashlib.sha256(csv_bytes(frame)).hexdigest(),
         "headline_rule": HEADLINE_RULE,
         "answers": len(frame),
-        "unscored": int(frame["correct"].isna().sum()),
+        **unanswered(frame),
         "histories": sorted(str(name) for name in frame["history"].unique()),
         "evaluations": {"complete": complete.count(), "all": evaluations.count()},
     }

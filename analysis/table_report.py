@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.observations import read_table, to_cube
-from analysis.report import SCHEMA, answers_report, software
+from analysis.report import SCHEMA, answers_report, software, unanswered
 from analysis.table_plan import table_plan
 
 # Tables that are known to be simulated: the label stays with them everywhere.
@@ -61,7 +61,7 @@ def table_report(
             "file": path.name,
             "file_sha256": digest,
             "answers": len(frame),
-            "unscored": int(frame["correct"].isna().sum()),
+            **unanswered(frame),
             "histories": sorted(str(name) for name in frame["history"].unique()),
         },
         "coverage": [],

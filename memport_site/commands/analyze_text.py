@@ -17,8 +17,6 @@ def print_analysis(document: Document, *, console: Console) -> None:
     """Print the verdicts, then every part that the answers allow."""
     print_report(document, console=console)
     _tests(document["planned_tests"], console)
-    for part in document["embedding_upgrade"] or ():
-        _indexes(part, console, mark(document, "embedding_upgrade"))
     if document["loss_decomposition"]:
         _losses(document["loss_decomposition"], console, mark(document, "loss_decomposition"))
     if document["repair"]:
@@ -49,24 +47,6 @@ def _tests(part: Document, console: Console) -> None:
             _p(row["p_holm"]),
             _pp(row["bootstrap"]["lower_bound"]),
             row["decision"],
-        )
-    console.print(table)
-
-
-def _indexes(part: Document, console: Console, marked: str) -> None:
-    table = _table(
-        f"Indexes ({part['format']}){marked}", "index", "accuracy", "gain over old", "recall@8",
-        "MRR", "gain forfeited",
-    )  # fmt: skip
-    for row in part["indexes"]:
-        name = row["index"] if row["deployable"] else f"{row['index']} (oracle)"
-        table.add_row(
-            name,
-            _plain(row["accuracy"]),
-            _pp(row["gain_pp"]) if row["gain_pp"]["value"] is not None else "—",
-            _plain(row["recall_at_8"]),
-            _plain(row["mrr"]),
-            _percent(row["share_of_gain_forfeited"]),
         )
     console.print(table)
 
