@@ -1,7 +1,6 @@
 """Launch a study: lock its plan and write down all of its work, or nothing at all."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import asdict
 from typing import Any
 
@@ -10,21 +9,16 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from experiments.models import Evaluation, Job, Run, StoreBuild, Study
-from experiments.plan.embedding_upgrade import leave_out_impossible
-from experiments.plan.expand import expand
 from experiments.plan.schema import StudyPlan
 from experiments.plan.signing_key import signing_key
 from experiments.plan.specs import EvaluationSpec, Expansion, StoreSpec
-from experiments.preflight import preflight as check_plan
 from experiments.preflight import refusal
-from experiments.preflight_spaces import vector_sizes
+from experiments.services.examine import Examination, check_plan_here, examine_study
 from experiments.services.locking import refuse_another_plan, refuse_broken_lock, write_lock_row
-from experiments.services.study_histories import StudyHistories, find_histories, keep_histories
-from experiments.services.surroundings import surroundings_of
+from experiments.services.study_histories import keep_histories
 from experiments.surroundings import Check, Surroundings
 from memport_site.accounts.models import AuditEntry, User, Workspace
 from stores.errors import InvalidInputError
-from stores.formats.formats import FORMATS
 from stores.models import History
 
 # Wakes the worker of this process or, through a broker, of a cluster. One that is not reached
@@ -51,9 +45,7 @@ def check_study(
     InvalidInputError
         The plan names histories that do not exist, or has nothing to do.
     """
-    found = find_histories(plan=plan, workspace=workspace)
-    expansions = expand(plan, found.values)
-    return _checked(plan, found, expansions, surroundings)
+    return check_plan_here(plan=plan, workspace=workspace, surroundings=surroundings)
 
 
 def launch_study(
@@ -85,18 +77,17 @@ def launch_study(
     existing = find_launched(plan=plan, workspace=workspace)
     if existing is not None and existing.runs.exists():
         return existing
-    found = find_histories(plan=plan, workspace=workspace)
-    expansions = expand(plan, found.values)
-    checks = _checked(plan, found, expansions, surroundings) if preflight else []
-    if refusal(checks):
-        raise RefusedAtPreflightError(checks, key=plan.key)
-    expansions = leave_out_impossible(expansions, plan, vector_sizes(checks))
+    seen = examine_study(
+        plan=plan, workspace=workspace, preflight=preflight, surroundings=surroundings
+    )
+    if refusal(seen.checks):
+        raise RefusedAtPreflightError(seen.checks, key=plan.key)
     if existing is not None:
         refuse_broken_lock(existing)
     signing_key(settings.HOME)  # made outside the transaction
     try:
         with transaction.atomic():
-            return _write(plan, workspace, user, found, expansions, checks, study=existing)
+            return _write(plan, workspace, user, seen, study=existing)
     except IntegrityError:
         # Somebody launched under the same key a moment ago: the same plan, or a refusal.
         if (existing := find_launched(plan=plan, workspace=workspace)) is not None:
@@ -120,38 +111,27 @@ def find_launched(*, plan: StudyPlan, workspace: Workspace) -> Study | None:
     return study
 
 
-def _checked(
-    plan: StudyPlan,
-    found: StudyHistories,
-    expansions: Mapping[str, Expansion],
-    surroundings: Surroundings | None,
-) -> list[Check]:
-    around = nullcontext(surroundings) if surroundings is not None else surroundings_of(plan)
-    with around as given:
-        return check_plan(plan, found.values, expansions, surroundings=given, formats=FORMATS)
-
-
 def _write(
     plan: StudyPlan,
     workspace: Workspace,
     user: User | None,
-    found: StudyHistories,
-    expansions: Mapping[str, Expansion],
-    checks: Sequence[Check],
+    seen: Examination,
     *,
     study: Study | None,
 ) -> Study:
-    histories = keep_histories(found, plan=plan, workspace=workspace, user=user)
+    histories = keep_histories(seen.found, plan=plan, workspace=workspace, user=user)
     if study is None:
         study = Study.objects.create(
             workspace=workspace, key=plan.key, title=plan.title, created_by=user
         )
         write_lock_row(study, plan, user=user)
-    for test, expansion in expansions.items():
+    forecasts = {test.test: test.as_json() for test in seen.forecast.tests}
+    for test, expansion in seen.expansions.items():
         run = Run.objects.create(
             study=study,
             test=test,
-            preflight=[asdict(check) for check in checks],
+            preflight=[asdict(check) for check in seen.checks],
+            forecast={**forecasts[test], "basis": list(seen.forecast.basis)},
             left_out=[asdict(left) for left in expansion.left_out],
         )
         _write_work(run, expansion, histories)
