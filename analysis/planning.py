@@ -63,9 +63,20 @@ def cell_is_planned(settings: Settings, cell: Mapping[str, Any]) -> bool:
         return False
     if cell["repair"]:
         return "repair" in settings.tests
-    if cell["condition"] != "normal":
-        return "controlled_evidence" in settings.tests
-    return ("embedding_upgrade" if cell["index"] else "writer_swap") in settings.tests
+    if cell["index"]:
+        return "embedding_upgrade" in settings.tests
+    return any(name in settings.tests for name in _tests_of(cell["condition"]))
+
+
+def _tests_of(condition: str) -> tuple[str, ...]:
+    """The tests that read cells under a condition."""
+    if condition == "normal":
+        return ("writer_swap", "controlled_evidence", "gates")
+    if condition == "raw_evidence":
+        return ("controlled_evidence", "gates")
+    if condition == "no_memory" or condition.startswith("corrupt_"):
+        return ("gates",)
+    return ("controlled_evidence",)
 
 
 def is_planned(report: Report, part: str) -> bool:

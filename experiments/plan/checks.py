@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 
+from experiments.plan.check_controlled import check_controlled
 from experiments.plan.check_lists import repeated, unknown
 from experiments.plan.check_upgrade import check_upgrade, misses_cells
 from experiments.plan.patterns import why_not_bounded
@@ -120,6 +121,7 @@ def _tests(plan: StudyPlan) -> Iterator[Problem]:
         yield Problem(("tests",), "no test is named", f"{known}, with its settings or {{}}")
     yield from _writer_swap(plan)
     yield from check_upgrade(plan)
+    yield from check_controlled(plan)
 
 
 def _writer_swap(plan: StudyPlan) -> Iterator[Problem]:

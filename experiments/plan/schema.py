@@ -12,7 +12,7 @@ from experiments.plan.part import Key, PlanPart
 EngineName = Literal["llama_cpp", "openai_api", "vllm_offline", "scripted"]
 EmbedderEngineName = Literal["onnx", "sentence_transformers", "openai_api", "scripted"]
 FormatName = Literal["lc_raw", "rag", "notes", "kg_fixed"]
-TestName = Literal["writer_swap", "embedding_upgrade"]
+TestName = Literal["gates", "writer_swap", "embedding_upgrade", "controlled_evidence"]
 IndexName = Literal["old", "full", "mixed", "router", "dual_query", "version_filter"]
 # A study's key stands in addresses and file names, so it has no dots.
 StudyKey = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$")]
@@ -25,6 +25,8 @@ class Histories(PlanPart):
 
     preset: Literal["tiny", "small", "paper"] | None = None
     seed: Seed = 0
+    # Calibration histories are never reported with those of a study.
+    split: Literal["study", "calibration"] = "study"
     collection: str | None = None
     keys: tuple[str, ...] = ()
     # At most this many probes per history, in their order; None: all.
@@ -115,11 +117,33 @@ class EmbeddingUpgrade(PlanPart):
     noise_repeats: int = Field(default=0, ge=0)
 
 
-class Tests(PlanPart):
-    """The migration tests of the study, each with its own settings."""
+class ControlledEvidence(PlanPart):
+    """Migration test 4: stored and raw evidence supplied, for `notes` and `rag`.
 
+    `style_rewrite`: the new model of each direction rewrites the old one's notes. `kg_items`: are
+    isolated items of a graph a replacement for reading it?
+    """
+
+    style_rewrite: bool = True
+    kg_items: bool = True
+
+
+class Gates(PlanPart):
+    """The cells that the gates need, run before the tests; `analysis.gates` says what follows.
+
+    `doses`: in how many percent of the probes the evidence codes are corrupted.
+    """
+
+    doses: tuple[Literal[25, 50, 75], ...] = (25, 50, 75)
+
+
+class Tests(PlanPart):
+    """The gates and the migration tests of the study, each with its own settings."""
+
+    gates: Gates | None = None
     writer_swap: WriterSwap | None = None
     embedding_upgrade: EmbeddingUpgrade | None = None
+    controlled_evidence: ControlledEvidence | None = None
 
 
 class ScoringRule(PlanPart):

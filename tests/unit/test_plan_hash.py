@@ -3,7 +3,7 @@
 from experiments.plan.plan import canonical_json, differences, parse_plan, plan_sha256, plan_value
 from tests.unit.plans import plan_values
 
-HASH = "f598c7af5cbf42604832be3cea0aad4e1fcdda97a8e69f3dfa76c1d74b97bd66"
+HASH = "e66eebfffc970885648685e90f3b88ae291530fc63693fa202d7f4e2502df3f4"
 
 
 def test_the_hash_of_a_plan_never_changes():
