@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis import charts
+from analysis.index_view import IndexPart, index_parts
 from analysis.results import kept_report
 from analysis.templatetags.memport import FORMAT_NAMES, answers_url
 from experiments.models import Run, Study
@@ -24,6 +25,7 @@ class StudyPage:
     findings: Mapping[str, list[str]]
     undecided: list[str]
     decided: bool
+    index_parts: list[IndexPart]
 
 
 def report_of(study: Study) -> dict[str, Any]:
@@ -56,6 +58,7 @@ def study_page(study: Study) -> StudyPage:
         study, report, figures, findings,
         [entry["verdict"]["sentence"] for entry in undecided],
         decided=len(undecided) < len(written),
+        index_parts=index_parts(study, report),
     )  # fmt: skip
 
 
@@ -73,6 +76,12 @@ def headlines(study: Study) -> list[dict[str, Any]]:
         }
         for direction in report_of(study)["directions"]
     ]
+
+
+def index_findings(study: Study) -> list[str]:
+    """Whether mixed indexes are measurably below full ones; empty without an embedding upgrade."""
+    parts = kept_report(study).get("embedding_upgrade") or ()
+    return [line for part in parts for line in part["finding"]]
 
 
 def state_of(study: Study) -> str:

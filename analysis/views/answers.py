@@ -19,5 +19,6 @@ def answer_list(request: HttpRequest, key: str) -> HttpResponse:
         "nav": "studies", "study": study, "filters": filters, "page": page_of(request, found),
         "histories": selectors.right_by_history(found),
         "choices": selectors.answer_choices(study),
+        "retrieval": found.exclude(recall=None).exists(),
     }  # fmt: skip
     return render(request, "studies/answers.html", context)

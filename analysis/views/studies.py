@@ -19,7 +19,10 @@ from memport_site.accounts.permissions import Permission
 def study_list(request: HttpRequest) -> HttpResponse:
     """Every study of the workspace: what was asked, its state, its headline per direction."""
     page = page_of(request, selectors.studies(workspace_of(request)), size=STUDIES_ON_A_PAGE)
-    rows = [(study, study_view.state_of(study), study_view.headlines(study)) for study in page]
+    rows = [
+        (one, study_view.state_of(one), study_view.headlines(one), study_view.index_findings(one))
+        for one in page
+    ]
     return render(request, "studies/list.html", {"nav": "studies", "page": page, "rows": rows})
 
 
