@@ -1,5 +1,8 @@
 """Verdicts in the words of people who must decide."""
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 from analysis.stats.swap import Swap
 from analysis.stats.verdicts import Verdict
 
@@ -115,3 +118,43 @@ def _needed(swap: Swap, verdict: Verdict) -> str:
         return f"how many histories would decide cannot be named: {needed.reason}"
     n = swap.swap_delta_pp.n_histories
     return f"{n} histories were measured, about {needed.value:,.0f} would decide at this spread"
+
+
+def duration_words(seconds: float) -> str:
+    """A time for people.
+
+    Examples
+    --------
+    >>> duration_words(42.0), duration_words(5400.0), duration_words(360000.0)
+    ('42 s', '1 h 30 min', '100 h')
+    """
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, rest = divmod(minutes, 60)
+    return f"{hours} h {rest} min" if rest and hours < 100 else f"{hours:,} h"
+
+
+def bytes_words(size: float) -> str:
+    """A size for people, in units of 1,024.
+
+    Examples
+    --------
+    >>> bytes_words(2048), bytes_words(5 * 1024**3)
+    ('2.0 KiB', '5.0 GiB')
+    """
+    value, unit = float(size), "bytes"
+    for larger in ("KiB", "MiB", "GiB", "TiB"):
+        if value < 1024:
+            break
+        value, unit = value / 1024, larger
+    return f"{value:,.0f} bytes" if unit == "bytes" else f"{value:,.1f} {unit}"
+
+
+def amount(figure: Mapping[str, Any], write: Callable[[float], str]) -> str:
+    """A figure `{value, status, reason}` in words, or why there is none."""
+    if figure["value"] is None:
+        return f"not known ({figure['reason']})"
+    return write(figure["value"])

@@ -94,22 +94,24 @@ class Forecaster:
         stores = [store for store in expansion.stores if _identity(store) not in built]
         built |= {_identity(store) for store in stores}
         counted, probes = self._counted(), {h.key: len(h.probes) for h in self.histories}
-        jobs, disk = list[_Job](), 0.0
-        for group in (stores, expansion.evaluations):
+        jobs, sizes = list[_Job](), [0.0, 0.0]
+        groups: tuple[Sequence[StoreSpec | EvaluationSpec], ...] = (stores, expansion.evaluations)
+        for place, group in enumerate(groups):
             here = [job for job in group if job.history in counted]
             scale = len(group) / len(here) if here else 0.0
             for job in here:
                 found, size = self._work(job, counted[job.history])
                 jobs += [_Job(o.role, o.model, o.tokens.times(scale), round(o.texts * scale))
                          for o in found]  # fmt: skip
-                disk += size * scale
+                sizes[place] += size * scale
         return TestForecast(
             test=name,
             stores=len(stores),
             evaluations=len(expansion.evaluations),
             answers=sum(probes[cell.history] for cell in expansion.evaluations),
             lines=tuple(self._lines(jobs)),
-            disk_bytes=round(disk),
+            store_bytes=round(sizes[0]),
+            disk_bytes=round(sum(sizes)),
         )
 
     def _work(self, job: StoreSpec | EvaluationSpec, history: History) -> tuple[list[_Job], int]:

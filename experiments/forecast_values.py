@@ -67,6 +67,7 @@ class TestForecast:
     evaluations: int
     answers: int
     lines: tuple[Line, ...]
+    store_bytes: int
     disk_bytes: int
 
     def as_json(self) -> dict[str, Any]:
@@ -77,7 +78,11 @@ class TestForecast:
             "evaluations": self.evaluations,
             "answers": self.answers,
             "lines": [line.as_json() for line in self.lines],
-            "total": {**_sum(self.lines), "disk_bytes": self.disk_bytes},
+            "total": {
+                **_sum(self.lines),
+                "store_bytes": self.store_bytes,
+                "disk_bytes": self.disk_bytes,
+            },
         }
 
 
@@ -98,6 +103,7 @@ class Forecast:
                 "stores": sum(test.stores for test in self.tests),
                 "evaluations": sum(test.evaluations for test in self.tests),
                 "answers": sum(test.answers for test in self.tests),
+                "store_bytes": sum(test.store_bytes for test in self.tests),
                 "disk_bytes": sum(test.disk_bytes for test in self.tests),
             },
             "basis": list(self.basis),
