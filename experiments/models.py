@@ -50,6 +50,8 @@ class Run(models.Model):
     """One execution of one migration test of a study."""
 
     class State(models.TextChoices):
+        HELD = "held"  # until the gates of its study are decided
+        BARRED = "barred"  # a gate failed; it goes on by a person's decision alone
         QUEUED = "queued"
         RUNNING = "running"
         STOPPING = "stopping"
@@ -67,6 +69,10 @@ class Run(models.Model):
     forecast = models.JSONField(default=dict)
     # Formats that do not apply to a history: [{"history", "format", "reason"}]
     left_out = models.JSONField(default=list)
+    # Cells that an earlier run of the study reads, and whose answers count here as well.
+    reused = models.PositiveIntegerField(default=0)
+    # Why the run is held or barred, in words.
+    note = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)

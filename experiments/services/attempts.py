@@ -13,7 +13,7 @@ from stores.roles import ModelIdentity
 
 
 def open_attempt(
-    evaluation: Evaluation, *, store: Store, reader: ModelIdentity | None, work: Work
+    evaluation: Evaluation, *, store: Store | None, reader: ModelIdentity | None, work: Work
 ) -> Attempt:
     """Return the open attempt to go on with, or begin one; no reader: nobody is asked.
 
@@ -24,7 +24,7 @@ def open_attempt(
     with work.commit():
         attempt = evaluation.attempts.filter(state=Attempt.State.OPEN).first()
         if attempt is not None:
-            if attempt.reader_identity == identity and attempt.store_id == store.pk:
+            if attempt.reader_identity == identity and attempt.store == store:
                 attempt.resumes += 1
                 attempt.save(update_fields=["resumes"])
                 return attempt

@@ -11,6 +11,7 @@ from experiments.runtime.pool import engine_pool
 from experiments.runtime.processes import this_process
 from experiments.selectors import study_plan
 from experiments.services.builds import complete_build
+from experiments.services.derived_stores import build_derived
 from experiments.services.execution import Outcome, Work, execute
 from experiments.services.indexes import build_index
 from experiments.services.inputs import embedder_call
@@ -51,6 +52,9 @@ def _build(build_id: int, work: Work) -> None:
     plan = study_plan(build.run.study)
     if build.spec.get("index"):
         build_index(build, plan, work)
+        return
+    if build.spec.get("derived"):
+        build_derived(build, plan, work)
         return
     with ExitStack() as stack:
         roles = _open_roles(stack, build, plan)

@@ -56,7 +56,9 @@ def rerun_failed(*, run: Run, user: User | None, why: str) -> int:
     Attempt.objects.filter(evaluation__in=evaluations, state=Attempt.State.OPEN).update(
         state=Attempt.State.ABANDONED, finished_at=timezone.now()
     )
-    _make_ready(StoreBuild, [build.pk for build in builds], Job.State.READY)
+    _make_ready(StoreBuild, [b.pk for b in builds if not b.spec.get("parent")], Job.State.READY)
+    _make_ready(StoreBuild, [b.pk for b in builds if b.spec.get("parent")], Job.State.WAITING)
+    _let_children_begin(run)
     waiting = [e.pk for e in evaluations if e.build is not None and e.build.store_id is None]
     ready = [e.pk for e in evaluations if e.pk not in set(waiting)]
     _make_ready(Evaluation, waiting, Job.State.WAITING)
@@ -66,6 +68,16 @@ def rerun_failed(*, run: Run, user: User | None, why: str) -> int:
     settle_run(run_id=run.pk)
     transaction.on_commit(wake_workers)
     return len(builds) + len(evaluations)
+
+
+def _let_children_begin(run: Run) -> None:
+    """A store that is made from another one may be built where that one is there."""
+    waiting = run.store_builds.filter(state=Job.State.WAITING)
+    done = set(
+        run.store_builds.filter(state=Job.State.COMPLETE).values_list("store_key", flat=True)
+    )
+    ids = [build.pk for build in waiting if build.spec.get("parent") in done]
+    StoreBuild.objects.filter(pk__in=ids).update(state=Job.State.READY)
 
 
 def _make_ready(

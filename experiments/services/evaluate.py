@@ -1,6 +1,5 @@
 """Run one evaluation: show each probe's reading to the reader, score, commit, go on."""
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -13,10 +12,18 @@ from experiments.selectors import probes_asked, study_plan
 from experiments.services.answers import keep_answers, next_position, reader_call, scored_answer
 from experiments.services.asking import Question, asking_order, check_room
 from experiments.services.attempts import complete_attempt, open_attempt
+from experiments.services.conditions import (
+    WITHOUT_STORE,
+    check_condition,
+    readings_without_store,
+    reads_normally,
+    stored_readings,
+)
 from experiments.services.execution import Outcome, Work, execute
 from experiments.services.indexes import index_readings
 from experiments.services.inputs import batch_size, embedder_call
 from experiments.services.retrieval import keep_ranks
+from experiments.services.stored import checked_content
 from experiments.services.timing import TimedEmbedder
 from stores.errors import InvalidInputError
 from stores.formats.base import Reading
@@ -35,18 +42,18 @@ def evaluate(*, evaluation_id: int) -> Outcome:
 
 @dataclass(frozen=True, slots=True)
 class _Cell:
-    """One evaluation with everything that its answers are made from."""
+    """One evaluation with everything that its answers are made from; some read no store."""
 
     evaluation: Evaluation
     plan: StudyPlan
-    store: Store
+    store: Store | None
     history: History
     work: Work
 
     @property
     def by_rank(self) -> bool:
-        """Whether the format retrieves by rank."""
-        return FORMATS[self.evaluation.format].needs_embedder
+        """Whether the cell retrieves by rank."""
+        return reads_normally(self.evaluation) and FORMATS[self.evaluation.format].needs_embedder
 
 
 def _evaluate(evaluation_id: int, work: Work) -> None:
@@ -86,29 +93,17 @@ def _load_cell(evaluation_id: int, work: Work) -> _Cell:
     evaluation = Evaluation.objects.select_related(
         "run__study", "history", "build__store__content"
     ).get(pk=evaluation_id)
-    if evaluation.condition != "normal":
-        raise InvalidInputError(f"condition {evaluation.condition!r} is not known to this version")
-    if evaluation.build is None or evaluation.build.store is None:
+    check_condition(evaluation.condition)
+    store = evaluation.build.store if evaluation.build is not None else None
+    if store is None and evaluation.condition not in WITHOUT_STORE:
         raise InvalidInputError("the evaluation has no store to read")
     return _Cell(
         evaluation=evaluation,
         plan=study_plan(evaluation.run.study),
-        store=evaluation.build.store,
+        store=store,
         history=history_value(evaluation.history),
         work=work,
     )
-
-
-def checked_content(store: Store) -> bytes:
-    """Return a store's content; raise InvalidInputError where it is not what was kept."""
-    content = bytes(store.content.data)
-    if hashlib.sha256(content).hexdigest() != store.checksum:
-        raise InvalidInputError(
-            "the content of the store no longer matches its checksum",
-            where=f"store {store.pk}",
-            hint="Build it anew; numbers from this store cannot be trusted",
-        )
-    return content
 
 
 # What makes the unsaved records of the embedders' work, given the number of the next call.
@@ -123,11 +118,7 @@ def _questions(cell: _Cell) -> tuple[list[Question], EmbedderCalls]:
     evaluation, plan = cell.evaluation, cell.plan
     rows = probes_asked(evaluation.history, plan)
     probes = {probe.key: probe for probe in cell.history.probes}
-    asked, content = [probes[row.key] for row in rows], checked_content(cell.store)
-    if evaluation.index:
-        readings, embedder_calls = index_readings(evaluation, plan, content, asked)
-    else:
-        readings, embedder_calls = _readings(cell, content, asked)
+    readings, embedder_calls = _readings(cell, [probes[row.key] for row in rows])
     name = "/".join((
         cell.history.key, evaluation.format, evaluation.writer, evaluation.reader,
         evaluation.embedder, evaluation.condition, evaluation.index,
@@ -137,7 +128,24 @@ def _questions(cell: _Cell) -> tuple[list[Question], EmbedderCalls]:
     return ordered, embedder_calls
 
 
-def _readings(
+def _readings(cell: _Cell, asked: Sequence[Probe]) -> tuple[list[Reading], EmbedderCalls]:
+    """What each probe is shown under the cell's condition."""
+    evaluation, plan = cell.evaluation, cell.plan
+    if cell.store is None:
+        return readings_without_store(evaluation, plan, cell.history, asked), _no_calls
+    content = checked_content(cell.store)
+    if evaluation.condition == "stored_evidence":
+        return stored_readings(evaluation, plan, content, cell.history, asked), _no_calls
+    if evaluation.index:
+        return index_readings(evaluation, plan, content, asked)
+    return _read_store(cell, content, asked)
+
+
+def _no_calls(_first: int) -> list[Call]:
+    return []
+
+
+def _read_store(
     cell: _Cell, content: bytes, asked: Sequence[Probe]
 ) -> tuple[list[Reading], EmbedderCalls]:
     """Read the store as its format does."""

@@ -133,6 +133,7 @@ def _write(
             preflight=[asdict(check) for check in seen.checks],
             forecast={**forecasts[test], "basis": list(seen.forecast.basis)},
             left_out=[asdict(left) for left in expansion.left_out],
+            reused=len(expansion.reused),
         )
         _write_work(run, expansion, histories)
     AuditEntry.objects.create(
@@ -169,14 +170,20 @@ def _build(run: Run, position: int, spec: StoreSpec, history: History) -> StoreB
     return StoreBuild(
         run=run,
         position=position,
-        state=Job.State.READY,
+        state=Job.State.WAITING if spec.parent else Job.State.READY,
         store_key=spec.key,
         history=history,
         format=spec.format,
         writer=spec.writer,
         embedder=spec.embedder,
-        spec={"index": spec.index} if spec.index else {},
+        spec=_details(spec),
     )
+
+
+def _details(spec: StoreSpec) -> dict[str, str]:
+    """What only some stores have: the arm of an upgrade, the store that this one is made from."""
+    details = {"index": spec.index, "derived": spec.derived, "parent": spec.parent}
+    return {name: value for name, value in details.items() if value}
 
 
 def _evaluation(
