@@ -31,14 +31,19 @@ FIELD_OF = {
     "models.1": "new",
     "models": "new",
     "embedders": "embedder",
+    "embedders.1": "new_embedder",
+    "tests.embedding_upgrade": "new_embedder",
     "tests": "noise_repeats",
     "budgets.context_tokens": "context_tokens",
     "analysis.margin_pp": "margin_pp",
 }
 NUMBERS = ("seed", "noise_repeats", "context_tokens", "margin_pp")
+UPGRADE_INDEXES = ("old", "full", "mixed", "router", "dual_query", "version_filter")
+NO_EMBEDDER = "none: the embedder stays"
 FORM_DEFAULTS = {
     "key": "", "title": "", "histories": "preset:tiny", "seed": "1",
     "formats": ["lc_raw", "rag", "notes", "kg_fixed"], "old": "", "new": "", "embedder": "",
+    "new_embedder": "", "retrieval_only": "",
     "noise_repeats": "0", "context_tokens": "2048", "margin_pp": "5",
 }  # fmt: skip
 
@@ -104,28 +109,48 @@ def _not_numbers(values: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def plan_data(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The plan, as values, that the fields of the form describe."""
+    """The plan, as values, that the fields of the form describe.
+
+    Its models run on this machine, so their price is stated as zero; a file can state another.
+    """
     way, _, name = str(values["histories"]).partition(":")
     histories: dict[str, Any] = {way: name}
     if way == "preset":
         histories["seed"] = values["seed"]
-    wants_embedder = "rag" in values["formats"] and values["embedder"]
+    ranks_alone = bool(values["retrieval_only"])
     return {
         "key": values["key"],
         "title": values["title"],
         "histories": histories,
-        "formats": values["formats"],
-        "models": [
-            {"key": key, "engine": "llama_cpp", "catalogue": key}
+        "formats": ["rag"] if ranks_alone else values["formats"],
+        "models": [] if ranks_alone else [
+            {"key": key, "engine": "llama_cpp", "catalogue": key, "price": {}}
             for key in (values["old"], values["new"])
         ],
         "embedders": [
-            {"key": values["embedder"], "engine": "onnx", "catalogue": values["embedder"]}
-        ] if wants_embedder else [],
-        "tests": {"writer_swap": {"noise_repeats": values["noise_repeats"]}},
+            {"key": key, "engine": "onnx", "catalogue": key, "price": {}}
+            for key in dict.fromkeys((values["embedder"], values["new_embedder"]))
+            if key and (ranks_alone or "rag" in values["formats"])
+        ],
+        "tests": _tests(values),
         "budgets": {"context_tokens": values["context_tokens"]},
         "analysis": {"margin_pp": values["margin_pp"]},
     }  # fmt: skip
+
+
+def _tests(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The writer swap, and the embedding upgrade where a second embedder is chosen."""
+    tests: dict[str, Any] = {}
+    if not values["retrieval_only"]:
+        tests["writer_swap"] = {"noise_repeats": values["noise_repeats"]}
+    if values["new_embedder"] or values["retrieval_only"]:
+        tests["embedding_upgrade"] = {
+            "old": values["embedder"],
+            "new": values["new_embedder"],
+            "indexes": UPGRADE_INDEXES,
+            "retrieval_only": bool(values["retrieval_only"]),
+        }
+    return tests
 
 
 def by_form_field(problems: Mapping[str, list[str]]) -> dict[str, list[str]]:
@@ -154,4 +179,9 @@ def choices(workspace: Workspace) -> dict[str, list[Choice]]:
         entry = catalogue.entry(key)
         there = "" if catalogue.is_present(key) else " (not fetched yet)"
         models.setdefault(entry.kind, []).append(Choice(key, f"{entry.title}{there}"))
-    return {"histories": histories, "models": models["chat"], "embedders": models["embedding"]}
+    return {
+        "histories": histories,
+        "models": models["chat"],
+        "embedders": models["embedding"],
+        "new_embedders": [Choice("", NO_EMBEDDER), *models["embedding"]],
+    }
