@@ -38,7 +38,7 @@ class Progress:
     @property
     def is_over(self) -> bool:
         """Whether nothing more will happen by itself."""
-        ended = (Run.State.COMPLETE, Run.State.INCOMPLETE, Run.State.STOPPED)
+        ended = (Run.State.COMPLETE, Run.State.INCOMPLETE, Run.State.STOPPED, Run.State.BARRED)
         return self.state in ended
 
 
@@ -85,6 +85,8 @@ def current_step(run: Run) -> str:
     if run.state in (Run.State.QUEUED, Run.State.RUNNING):
         return _waiting_step(run)
     words = {
+        Run.State.HELD: run.note or "waiting for the gates",
+        Run.State.BARRED: f"stopped by the gates: {run.note}",
         Run.State.STOPPING: "stopping at the next answer",
         Run.State.STOPPED: "stopped; it goes on at the last committed answer",
         Run.State.COMPLETE: "complete",

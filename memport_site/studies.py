@@ -14,6 +14,8 @@ ORDER = (
     Run.State.RUNNING,
     Run.State.STOPPING,
     Run.State.QUEUED,
+    Run.State.HELD,
+    Run.State.BARRED,
     Run.State.STOPPED,
     Run.State.INCOMPLETE,
     Run.State.COMPLETE,

@@ -4,6 +4,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from experiments.models import Attempt, Deviation, Evaluation, Job, Run, StoreBuild
+from experiments.services.gating import state_to_go_on
 from experiments.services.launch import wake_workers
 from experiments.services.run_state import settle_run
 from memport_site.accounts.models import AuditEntry, User
@@ -29,7 +30,7 @@ def resume_run(*, run: Run, user: User | None) -> Run:
     """Go on with a stopped run at the last commit. One that is not stopped is left as it is."""
     stopped = (Run.State.STOPPING, Run.State.STOPPED)
     resumed = Run.objects.filter(pk=run.pk, state__in=stopped).update(
-        state=Run.State.QUEUED, finished_at=None
+        state=state_to_go_on(run), finished_at=None, note=""
     )
     if resumed:
         _audit("run.resume", run, user)

@@ -14,6 +14,7 @@ from experiments.plan.signing_key import signing_key
 from experiments.plan.specs import EvaluationSpec, Expansion, StoreSpec
 from experiments.preflight import refusal
 from experiments.services.examine import Examination, check_plan_here, examine_study
+from experiments.services.gating import first_state
 from experiments.services.locking import refuse_another_plan, refuse_broken_lock, write_lock_row
 from experiments.services.study_histories import keep_histories
 from experiments.surroundings import Check, Surroundings
@@ -54,6 +55,7 @@ def launch_study(
     workspace: Workspace,
     user: User | None,
     preflight: bool = True,
+    gates_alone: bool = False,
     surroundings: Surroundings | None = None,
 ) -> Study:
     """Lock a plan, if it is not locked yet, and queue its work; return the study.
@@ -65,6 +67,8 @@ def launch_study(
     ----------
     preflight
         False leaves the checks out; the run then says that none were made.
+    gates_alone
+        True begins with the gates and leaves the other runs stopped, until somebody resumes them.
     surroundings
         The machine that the plan is checked against; by default this process's own.
 
@@ -87,7 +91,7 @@ def launch_study(
     signing_key(settings.HOME)  # made outside the transaction
     try:
         with transaction.atomic():
-            return _write(plan, workspace, user, seen, study=existing)
+            return _write(plan, workspace, user, seen, study=existing, gates_alone=gates_alone)
     except IntegrityError:
         # Somebody launched under the same key a moment ago: the same plan, or a refusal.
         if (existing := find_launched(plan=plan, workspace=workspace)) is not None:
@@ -118,6 +122,7 @@ def _write(
     seen: Examination,
     *,
     study: Study | None,
+    gates_alone: bool,
 ) -> Study:
     histories = keep_histories(seen.found, plan=plan, workspace=workspace, user=user)
     if study is None:
@@ -134,6 +139,7 @@ def _write(
             forecast={**forecasts[test], "basis": list(seen.forecast.basis)},
             left_out=[asdict(left) for left in expansion.left_out],
             reused=len(expansion.reused),
+            **first_state(plan, test, gates_alone=gates_alone),
         )
         _write_work(run, expansion, histories)
     AuditEntry.objects.create(

@@ -17,6 +17,7 @@ from experiments.plan.schema import StudyPlan
 from experiments.run_progress import progress
 from experiments.runtime.standby import ensure_worker
 from experiments.services.control import rerun_failed, resume_run, stop_run
+from experiments.services.gating import go_on_in_spite_of_gates
 from experiments.services.launch import (
     RefusedAtPreflightError,
     check_study,
@@ -24,6 +25,7 @@ from experiments.services.launch import (
     launch_study,
 )
 from memport_site.accounts.services import default_workspace, ensure_admin
+from memport_site.commands.study_calibrate import calibrate
 from memport_site.commands.study_forecast import forecast
 from memport_site.commands.study_lock import lock, lock_summary, verify
 from memport_site.commands.study_text import print_checks, print_details, print_list
@@ -57,6 +59,7 @@ def command() -> None:
 
 
 command.add_command(forecast)
+command.add_command(calibrate)
 command.add_command(lock)
 command.add_command(verify)
 
@@ -130,10 +133,13 @@ def run(plan: Path, no_wait: bool, no_preflight: bool, retrieval_only: bool, as_
 @command.command("resume")
 @click.argument("key")
 @click.option("--rerun-failed", is_flag=True, help="Run what failed again, as whole new attempts.")
-@click.option("--why", default="", help="The reason of a rerun; kept with the study's deviations.")
+@click.option("--in-spite-of-gates", is_flag=True, help="Go on although a failed gate stopped it.")
+@click.option("--why", default="", help="The reason, kept with the study's deviations.")
 @click.option("--no-wait", is_flag=True, help="Leave the work to a running server.")
 @AS_JSON
-def resume(key: str, rerun_failed: bool, why: str, no_wait: bool, as_json: bool) -> None:
+def resume(
+    key: str, rerun_failed: bool, in_spite_of_gates: bool, why: str, no_wait: bool, as_json: bool
+) -> None:
     """Go on with the stopped or interrupted study KEY, at its last committed answer.
 
     \b
@@ -142,6 +148,8 @@ def resume(key: str, rerun_failed: bool, why: str, no_wait: bool, as_json: bool)
       memport study resume my-study --rerun-failed --why "the endpoint was down"
     """
     study, user = find_study(key), ensure_admin()
+    if in_spite_of_gates:
+        go_on_in_spite_of_gates(study=study, user=user, why=why)
     for one in study.runs.all():
         if rerun_failed:
             _rerun(one, user=user, why=why)
