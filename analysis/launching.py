@@ -1,5 +1,6 @@
 """From a form or a file to a launched study, with every problem beside its field."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,11 +9,13 @@ from django.conf import settings
 
 from experiments.engines.catalogue import Catalogue
 from experiments.models import Study
-from experiments.plan.plan import load_plan_text, parse_plan
+from experiments.plan.plan import load_plan_text, parse_plan, plan_value
 from experiments.plan.problems import InvalidPlanError
 from experiments.plan.schema import StudyPlan
 from experiments.plan.source import MAX_PLAN_BYTES
-from experiments.services.launch import RefusedAtPreflightError, launch_study
+from experiments.preflight import refusal
+from experiments.services.examine import examine_study
+from experiments.services.launch import RefusedAtPreflightError, find_launched, launch_study
 from experiments.surroundings import Check
 from memport_site.accounts.models import User, Workspace
 from stores.errors import InvalidInputError
@@ -50,11 +53,16 @@ FORM_DEFAULTS = {
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What became of a launch: a study, or what is wrong. Then nothing was written."""
+    """What became of a launch: a study, or what is wrong. Then nothing was written.
+
+    Before a person confirms, it is neither: `forecast` and every check, and the plan as text.
+    """
 
     study: Study | None = None
     errors: Mapping[str, list[str]] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()
+    forecast: Mapping[str, Any] = field(default_factory=dict)
+    plan_text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +73,10 @@ class Choice:
     label: str
 
 
-def launch_text(data: bytes, *, source: str, workspace: Workspace, user: User) -> Launch:
-    """Launch the plan in a YAML or JSON text."""
+def launch_text(
+    data: bytes, *, source: str, workspace: Workspace, user: User, confirmed: bool
+) -> Launch:
+    """Launch the plan in a YAML or JSON text; look at it only, where nobody has confirmed."""
     if not data.strip():
         return Launch(errors={"plan": ["There is no plan: choose a file, or paste one."]})
     if len(data) > MAX_PLAN_BYTES:
@@ -75,27 +85,44 @@ def launch_text(data: bytes, *, source: str, workspace: Workspace, user: User) -
         plan = load_plan_text(data, source=source)
     except InvalidInputError as error:
         return Launch(errors={"plan": error.sentence().splitlines()})
-    return _launch(plan, workspace, user)
+    return _launch(plan, workspace, user, confirmed)
 
 
-def launch_values(values: Mapping[str, Any], *, workspace: Workspace, user: User) -> Launch:
-    """Launch the plan that the simple form describes."""
+def launch_values(
+    values: Mapping[str, Any], *, workspace: Workspace, user: User, confirmed: bool
+) -> Launch:
+    """Launch the plan that the simple form describes; see `launch_text`."""
     if problems := _not_numbers(values):
         return Launch(errors=problems)
     try:
         plan = parse_plan(plan_data(values))
     except InvalidPlanError as error:
         return Launch(errors=by_form_field(error.by_field()))
-    return _launch(plan, workspace, user)
+    return _launch(plan, workspace, user, confirmed)
 
 
-def _launch(plan: StudyPlan, workspace: Workspace, user: User) -> Launch:
+def _launch(plan: StudyPlan, workspace: Workspace, user: User, confirmed: bool) -> Launch:
     try:
+        if not confirmed:
+            return _look(plan, workspace)
         return Launch(study=launch_study(plan=plan, workspace=workspace, user=user))
     except RefusedAtPreflightError as error:
         return Launch(errors={"": [error.sentence()]}, checks=error.checks)
     except (InvalidInputError, EngineError) as error:
         return Launch(errors={"": str(error).splitlines()})
+
+
+def _look(plan: StudyPlan, workspace: Workspace) -> Launch:
+    """Check and forecast a plan that could be launched; a refusal is an error as at the launch."""
+    find_launched(plan=plan, workspace=workspace)
+    seen = examine_study(plan=plan, workspace=workspace)
+    errors = {}
+    if failed := refusal(seen.checks):
+        errors = {"": [f"It would be refused at preflight: {failed}"]}
+    text = json.dumps(plan_value(plan), indent=2, ensure_ascii=False)
+    return Launch(
+        errors=errors, checks=seen.checks, forecast=seen.forecast.as_json(), plan_text=text
+    )
 
 
 def _not_numbers(values: Mapping[str, Any]) -> dict[str, list[str]]:

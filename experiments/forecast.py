@@ -6,7 +6,7 @@ written, are expectations, and the most that the budgets allow stands beside the
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from experiments.forecast_prompts import DryRun, Tokens, count_calls
@@ -21,7 +21,7 @@ from stores.workload.types import History
 # Larger studies are counted on some of their histories, evenly spaced, and scaled.
 COUNTED_EVENTS = 6_000
 # Of texts full of codes, times and names; a model that is here counts with its own tokenizer.
-CHARS_PER_TOKEN = 2.3
+CHARS_PER_TOKEN = 2.8
 TEMPLATE_TOKENS = 20
 # Engines whose hours are hours of a GPU.
 GPU_ENGINES = frozenset({"vllm_offline"})
@@ -48,6 +48,20 @@ class _Job:
     model: str
     tokens: Tokens
     texts: int = 0
+
+    def times(self, factor: float) -> "_Job":
+        """Scale what was counted on some histories to all of them."""
+        return replace(self, tokens=self.tokens.times(factor), texts=round(self.texts * factor))
+
+
+def _summed(jobs: Sequence[_Job]) -> list[_Job]:
+    """One job for each role and model, sorted."""
+    found: dict[tuple[str, str], _Job] = {}
+    for job in jobs:
+        key = (job.role, job.model)
+        sofar = found.get(key, _Job(*key, Tokens()))
+        found[key] = _Job(*key, sofar.tokens.plus(job.tokens), sofar.texts + job.texts)
+    return [found[key] for key in sorted(found)]
 
 
 @dataclass(slots=True)
@@ -99,11 +113,12 @@ class Forecaster:
         for place, group in enumerate(groups):
             here = [job for job in group if job.history in counted]
             scale = len(group) / len(here) if here else 0.0
+            found: list[_Job] = []
             for job in here:
-                found, size = self._work(job, counted[job.history])
-                jobs += [_Job(o.role, o.model, o.tokens.times(scale), round(o.texts * scale))
-                         for o in found]  # fmt: skip
+                work, size = self._work(job, counted[job.history])
+                found += work
                 sizes[place] += size * scale
+            jobs += [one.times(scale) for one in _summed(found)]
         return TestForecast(
             test=name,
             stores=len(stores),
@@ -120,6 +135,8 @@ class Forecaster:
         tokens = self._tokens(job, history)
         if isinstance(job, StoreSpec):
             store = self._dry_run().store(history, job.format)
+            if job.is_copied:
+                return [], len(store.content)
             if job.writer:
                 found.append(_Job("writer", job.writer, tokens))
             texts, size = store.passages, len(store.content)
@@ -142,7 +159,7 @@ class Forecaster:
     def _tokens(self, job: StoreSpec | EvaluationSpec, history: History) -> Tokens:
         writes = isinstance(job, StoreSpec)
         model = job.writer if isinstance(job, StoreSpec) else job.reader
-        if not model:
+        if not model or (isinstance(job, StoreSpec) and job.is_copied):
             return Tokens()
         what = "write" if isinstance(job, StoreSpec) else job.condition
         key = (what, model, history.key, job.format)
@@ -164,12 +181,8 @@ class Forecaster:
         return self._dry
 
     def _lines(self, jobs: Sequence[_Job]) -> Iterator[Line]:
-        grouped: dict[tuple[str, str], _Job] = {}
-        for job in jobs:
-            key = (job.role, job.model)
-            sofar = grouped.get(key, _Job(job.role, job.model, Tokens()))
-            grouped[key] = _Job(*key, sofar.tokens.plus(job.tokens), sofar.texts + job.texts)
-        for (role, model), job in sorted(grouped.items()):
+        for job in _summed(jobs):
+            role, model = job.role, job.model
             part = self.plan.embedder(model) if role == "embedder" else self.plan.model(model)
             yield _line(job, part, self._measured.get(model, Measured()))
 
@@ -203,7 +216,10 @@ class Forecaster:
 def _identity(store: StoreSpec) -> tuple[str, ...]:
     """A store that an earlier test of the study builds is reused."""
     index = "" if store.index in ("old", "full") else store.index
-    return (store.history, store.format, store.writer, store.embedder, index)
+    return (
+        store.history, store.format, store.writer, store.embedder, index, store.derived,
+        store.parent,
+    )  # fmt: skip
 
 
 def _by_characters(text: str) -> int:

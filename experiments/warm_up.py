@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from stores.roles import ChatModel, ChatReply, ChatRequest, Embedder
 
-PROMPT_LINES = 6
-OUTPUT_TOKENS = 16
+PROMPT_LINES = 3
+OUTPUT_TOKENS = 12
 LINE = "[{n}] 09:{n:02d} Anna Berg moved pump {n} of the north hall to code QX-{n}821 on 3 May.\n"
 QUESTION = "Count from one to one hundred in words: one, two, three,"
 TEXTS = tuple(LINE.format(n=n) for n in range(10, 42))
