@@ -48,7 +48,7 @@ def calibration_plan(plan: StudyPlan) -> StudyPlan:
             "key": calibration_key(plan.key),
             "title": f"{plan.title[:180]} (calibration)",
             "histories": plan.histories.model_copy(update={"split": "calibration"}),
-            "tests": Tests(**tests),
+            "tests": Tests.model_validate(tests),
             "analysis": plan.analysis.model_copy(update={"contrasts": contrasts}),
         }
     )

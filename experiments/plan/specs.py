@@ -20,6 +20,11 @@ class StoreSpec:
     derived: str = ""
     parent: str = ""
 
+    @property
+    def is_copied(self) -> bool:
+        """Made from its parent by no model at all."""
+        return self.derived.startswith("corrupt_")
+
 
 @dataclass(frozen=True, slots=True)
 class EvaluationSpec:
