@@ -207,6 +207,10 @@ class Cube:
         """Counts of the lowest repeat of a cell, whatever its number: the headline."""
         return self.counts(self._lowest.get(without_repeat(cell), cell), mask)
 
+    def lowest(self, cell: Cell) -> Cell:
+        """The lowest repeat of a cell; the cell itself where the study lacks it."""
+        return self._lowest.get(without_repeat(cell), cell)
+
     def select(self, accept: Callable[[Cell], bool]) -> list[Cell]:
         """The cells that a condition accepts, sorted."""
         return [cell for cell in self.cells if accept(cell)]
