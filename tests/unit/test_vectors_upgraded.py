@@ -1,6 +1,5 @@
 """Every index of an embedding upgrade: all ranks recomputed from the stored vectors."""
 
-import json
 from itertools import pairwise
 
 import numpy as np
@@ -11,27 +10,17 @@ from stores.errors import InvalidInputError
 from stores.formats.base import WriteBudget
 from stores.formats.rag import Rag
 from stores.formats.rag_indexes import index_of, read_index, write_index
-from stores.roles import EmbeddingGeneration
 from stores.vectors.arms import ARM_NAMES, arm_of, dial_name
 from stores.vectors.halves import migrated_positions
-from stores.vectors.index import VectorIndex, decode_vectors
+from stores.vectors.index import VectorIndex
 from stores.vectors.spaces import compare_spaces, spread_out
 from stores.workload.generator import generate
 from tests.factories import BagEmbedder
+from tests.index_ranks import TurnedEmbedder, expected_order, parts_of
 
 BUDGET = WriteBudget(writer_output_tokens=64, chunk_chars=160, seed=3)
 DIAL = [dial_name(p) for p in (0, 10, 25, 50, 75, 90, 100)]
 ARMS = list(dict.fromkeys([*ARM_NAMES, *DIAL]))
-
-
-class Turned(BagEmbedder):
-    """The same words in other places: a space that has no relation to the first one."""
-
-    def embed_passages(self, texts):
-        rows = super().embed_passages([" ".join(f"{w}~" for w in text.split()) for text in texts])
-        return rows + 0.25 * super().embed_passages(texts)
-
-    embed_queries = embed_passages
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +30,7 @@ def history():
 
 @pytest.fixture(scope="module")
 def embedders():
-    return {"old": BagEmbedder("before"), "new": Turned("after")}
+    return {"old": BagEmbedder("before"), "new": TurnedEmbedder("after")}
 
 
 @pytest.fixture(scope="module")
@@ -58,52 +47,6 @@ def readings(stores, history, embedders, name, probes=None):
     )
 
 
-def parts_of(content):
-    """The stored vectors as they stand in the file: (part, generation key, vector) per chunk."""
-    value = json.loads(content)
-    rows = []
-    for chunk in value["chunks"]:
-        part = chunk.get("part", "")
-        generation = value["generations"][part] if part else value["generation"]
-        (vector,) = decode_vectors([chunk["vector"]], generation=EmbeddingGeneration(**generation))
-        rows.append((part, generation["key"], vector.astype(np.float64)))
-    return value["chunks"], rows
-
-
-def ranked(rows, query, wanted):
-    """Ranks by a plain loop: cosine to 9 digits, then place; only the wanted positions."""
-    unit = query / np.linalg.norm(query)
-    scored = sorted(
-        (-round(float(vector @ unit / np.linalg.norm(vector)), 9), at)
-        for at, (_, _, vector) in enumerate(rows)
-        if at in wanted
-    )
-    return [at for _, at in scored]
-
-
-def merged(new, old):
-    order = []
-    for n in range(max(len(new), len(old))):
-        order += new[n : n + 1] + old[n : n + 1]
-    return order
-
-
-def expected_order(name, rows, evidence, old_query, new_query):
-    everything = set(range(len(rows)))
-    old = {at for at in everything if rows[at][1] == "before"}
-    new = everything - old
-    by_new, by_old = ranked(rows, new_query, new), ranked(rows, old_query, old)
-    if name == "old":
-        return ranked(rows, old_query, everything)
-    if name == "version_filter":
-        return by_new
-    if name == "dual_query":
-        return merged(by_new, by_old)
-    if name == "router":
-        return merged(by_new if evidence & new else [], by_old if evidence & old else [])
-    return ranked(rows, new_query, everything)
-
-
 @pytest.mark.parametrize("name", ARMS)
 def test_all_ranks_of_every_index_are_those_of_the_stored_vectors(name, stores, history, embedders):
     chunks, rows = parts_of(stores[name])
@@ -113,7 +56,10 @@ def test_all_ranks_of_every_index_are_those_of_the_stored_vectors(name, stores, 
         zip(history.probes, readings(stores, history, embedders, name), strict=True)
     ):
         held = {k: at for at, c in enumerate(chunks) for k in c["events"] if k in probe.evidence}
-        order = expected_order(name, rows, set(held.values()), asked["old"][n], asked["new"][n])
+        order = expected_order(
+            name, rows, set(held.values()), old_key="before",
+            old_query=asked["old"][n], new_query=asked["new"][n],
+        )  # fmt: skip
         ranks = {at: rank for rank, at in enumerate(order, start=1)}
         assert reading.evidence_ranks == {k: ranks.get(held[k]) for k in probe.evidence}
         shown = [(r.item, r.rank) for r in reading.retrieved]
