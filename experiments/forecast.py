@@ -215,9 +215,8 @@ class Forecaster:
 
 def _identity(store: StoreSpec) -> tuple[str, ...]:
     """A store that an earlier test of the study builds is reused."""
-    index = "" if store.index in ("old", "full") else store.index
     return (
-        store.history, store.format, store.writer, store.embedder, index, store.derived,
+        store.history, store.format, store.writer, store.embedder, store.index, store.derived,
         store.parent,
     )  # fmt: skip
 
