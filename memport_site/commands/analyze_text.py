@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from analysis.planning import mark
+from analysis.planning import UNPLANNED, mark
 from analysis.words import points
 from memport_site.commands.verdicts import print_report
 
@@ -146,7 +146,8 @@ def _side(figures: Document | None) -> str:
     heading = str(figures["verdict"]["heading"])
     if figures["verdict"]["outcome"] == "not_affected":
         return heading
-    return f"{_pp(figures['swap_delta_pp'])}, {heading.lower()}"
+    word = "" if figures["planned"] else f" ({UNPLANNED})"
+    return f"{_pp(figures['swap_delta_pp'])}, {heading.lower()}{word}"
 
 
 def _pp(figure: Document) -> str:
