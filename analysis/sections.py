@@ -10,6 +10,7 @@ from analysis.stats.inference import estimate
 from analysis.stats.metrics import difference
 from analysis.stats.one_history import LABEL, compare_paired
 from analysis.stats.recovery import TARGETS, recoveries
+from analysis.stats.rungs import rung_results
 from analysis.stats.screening import SCHEMES, calibrate, correlation, predictions
 from analysis.stats.swap import directions_of, formats_of, masks_by, normal_cell
 
@@ -49,6 +50,10 @@ def repair(cube: Cube) -> dict[str, Any] | None:
         "note": "repair model and direction change together: no clean comparison of models",
         "usd": [recovery.as_json() for recovery in found],
         **{unit: [r.as_json() for r in recoveries(cube, unit=unit)] for unit in units},
+        "by_rung": {
+            unit: [result.as_json() for result in rung_results(cube, unit=unit)]
+            for unit in ("usd", *units)
+        },
     }
 
 
