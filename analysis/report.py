@@ -8,7 +8,14 @@ from typing import Any
 
 import pandas as pd
 
-from analysis import index_gap, planned_tests, sections, writer_swap
+from analysis import (
+    index_gap,
+    losses,
+    planned_tests,
+    sections,
+    style_rewrites,
+    writer_swap,
+)
 from analysis.observations import csv_bytes, from_study, to_cube
 from analysis.planning import cell_is_planned, planning
 from analysis.settings import Settings
@@ -46,13 +53,15 @@ def study_report(study: Study) -> dict[str, Any]:
     }
     if frame.empty:
         return document | {"directions": [], "notices": ["there are no answers yet"]}
-    return document | answers_report(
+    report = document | answers_report(
         to_cube(frame),
         settings,
         coverage=_coverage(study),
         unfinished=_unfinished(study),
         beside=tuple(_labels(study, settings)),
     )
+    report["style_rewrite"] = style_rewrites.with_stores(report["style_rewrite"], study)
+    return report
 
 
 def settings_of(study: Study) -> Settings:
@@ -85,7 +94,7 @@ def answers_report(
         "directions": writer_swap.section(cube, settings, around),
         "planned_tests": planned_tests.section(cube, settings),
         "embedding_upgrade": index_gap.section(cube),
-        "loss_decomposition": sections.loss_decomposition(cube),
+        "loss_decomposition": losses.section(cube),
         "style_rewrite": sections.style_rewrite(cube),
         "repair": sections.repair(cube),
         "screening": sections.screening(cube),
