@@ -156,5 +156,39 @@ def bytes_words(size: float) -> str:
 def amount(figure: Mapping[str, Any], write: Callable[[float], str]) -> str:
     """A figure `{value, status, reason}` in words, or why there is none."""
     if figure["value"] is None:
-        return f"not known ({figure['reason']})"
+        return f"not known ({reasons_by_word(figure['reason'])})"
     return write(figure["value"])
+
+
+def reasons_by_word(reasons: str) -> str:
+    """Name a reason once for all that it holds for.
+
+    Examples
+    --------
+    >>> reasons_by_word("a: not measured; b: not measured; c: not here")
+    'a, b: not measured; c: not here'
+    """
+    whose: dict[str, list[str]] = {}
+    for part in reasons.split("; "):
+        name, mark, reason = part.partition(": ")
+        whose.setdefault(reason if mark else part, []).append(name if mark else "")
+    return "; ".join(
+        f"{', '.join(filter(None, names))}: {reason}" if any(names) else reason
+        for reason, names in whose.items()
+    )
+
+
+def count_words(number: float) -> str:
+    """A large count in few characters.
+
+    Examples
+    --------
+    >>> count_words(9_468), count_words(408_480), count_words(40_848_101)
+    ('9,468', '408 k', '40.8 M')
+    """
+    if number < 100_000:
+        return f"{number:,.0f}"
+    for size, unit in ((1e9, "G"), (1e6, "M")):
+        if number >= size:
+            return f"{number / size:,.1f} {unit}"
+    return f"{number / 1e3:,.0f} k"

@@ -10,7 +10,7 @@ from django.conf import settings
 from rich.console import Console
 from rich.table import Table
 
-from analysis.words import amount, bytes_words, duration_words
+from analysis.words import amount, bytes_words, count_words, duration_words
 from experiments.plan.plan import load_plan
 from experiments.services.forecasting import forecast_study
 from memport_site.accounts.services import default_workspace
@@ -74,7 +74,7 @@ def print_forecast(document: Mapping[str, Any], *, console: Console) -> None:
         f"In all: {total['calls']:,} calls, {total['prompt_tokens']:,} prompt tokens"
         f" ({total['computed_tokens']:,} computed where prefixes are reused),"
         f" {total['output_tokens']:,} output tokens (at most {total['output_limit_tokens']:,});"
-        f" {amount(total['engine_s'], duration_words)};"
+        f" engine time here: {amount(total['engine_s'], duration_words)};"
         f" GPU-hours: {amount(total['gpu_hours'], '{:,.2f}'.format)};"
         f" cost: {amount(total['cost_usd'], '${:,.2f}'.format)};"
         f" disk: {bytes_words(total['disk_bytes'])}.",
@@ -86,11 +86,11 @@ def print_forecast(document: Mapping[str, Any], *, console: Console) -> None:
 
 def _cells(line: Mapping[str, Any]) -> list[str]:
     names = ("calls", "prompt_tokens", "computed_tokens", "output_tokens", "output_limit_tokens")
-    counts = ["—" if line[name] is None else f"{line[name]:,}" for name in names]
+    counts = ["—" if line[name] is None else count_words(line[name]) for name in names]
     time = line["engine_s"]["value"]
     cost = line["cost_usd"]["value"]
     return [
         *counts,
-        "not measured" if time is None else duration_words(time),
-        "not known" if cost is None else f"${cost:,.4f}",
+        "?" if time is None else duration_words(time),
+        "?" if cost is None else f"${cost:,.2f}",
     ]
