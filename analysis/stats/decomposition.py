@@ -84,9 +84,14 @@ def matched_cells(cube: Cube, name: str) -> list[Cell]:
     return [Cell(c.format, c.embedder, c.writer, c.reader, index=c.index) for c in stored]
 
 
+def raw_cell_keys(name: str, writer: str) -> tuple[tuple[str, str], ...]:
+    """Format and writer of the cells that may hold the raw evidence, the nearest first."""
+    return ((name, writer), (name, ""), (ANY, ANY), (ANY, ""))
+
+
 def raw_cell(cube: Cube, cell: Cell) -> Cell:
     """The cell with the raw evidence: of this format, or the one that all formats share."""
-    for name, writer in ((cell.format, cell.writer), (cell.format, ""), (ANY, ANY), (ANY, "")):
+    for name, writer in raw_cell_keys(cell.format, cell.writer):
         candidate = Cell(name, "", writer, cell.reader, "raw_evidence")
         if cube.lowest(candidate) in cube.row:
             return candidate

@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
-from analysis import evidence, prompts, selectors
+from analysis import evidence, lost, prompts, selectors
 from analysis.views.histories import chosen_cells, chosen_study
 from experiments.models import Answer
 from memport_site.accounts.access import requires, workspace_of
@@ -24,7 +24,7 @@ def probe_page(request: HttpRequest, probe_id: int) -> HttpResponse:
         "nav": "histories", "probe": probe, "history": probe.history, "studies": studies,
         "study": study, "groups": selectors.by_format(paths),
         "events": evidence.evidence_rows(events, probe, spans, whole="whole" in request.GET),
-        "neighbours": selectors.neighbours(probe),
+        "neighbours": selectors.neighbours(probe), "lost_in": lost.lost_in(paths),
     }  # fmt: skip
     return render(request, "probes/probe.html", context)
 
