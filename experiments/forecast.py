@@ -78,6 +78,7 @@ class Forecaster:
     _measured: dict[str, Measured] = field(default_factory=dict)
     _dry: DryRun | None = None
     _counts: dict[tuple[str, ...], Tokens] = field(default_factory=dict)
+    _embedded: set[tuple[str, ...]] = field(default_factory=set)
 
     def count_with(self, key: str, measured: Measured) -> None:
         """Keep what was measured of a model, and count its prompts while its tokenizer is there."""
@@ -93,6 +94,7 @@ class Forecaster:
     def forecast(self) -> Forecast:
         """Return the forecast from what has been measured so far."""
         built: set[tuple[str, ...]] = set()
+        self._embedded.clear()
         tests = [self._test(name, one, built) for name, one in self.expansions.items()]
         return Forecast(tuple(tests), tuple(self._basis()))
 
@@ -145,15 +147,25 @@ class Forecaster:
                 found.append(_Job("reader", job.reader, tokens))
             texts = len(history.probes)
             size = BYTES_OF_AN_ANSWER * len(history.probes)
-        embed = [_Job("embedder", key, Tokens(calls=1), texts) for key in self._embedders(job)]
-        return [*found, *embed], size
+        return [*found, *self._embedding(job, texts)], size
+
+    def _embedding(self, job: StoreSpec | EvaluationSpec, texts: int) -> Iterator[_Job]:
+        """What embedders do for a job; the indexes that a reader reads share their vectors."""
+        for key in self._embedders(job):
+            reader = "" if isinstance(job, StoreSpec) else job.reader
+            shared = (type(job).__name__, key, job.history, reader)
+            known = bool(job.index) and shared in self._embedded
+            self._embedded.add(shared)
+            yield _Job("embedder", key, Tokens(calls=1), 0 if known else texts)
 
     def _embedders(self, job: StoreSpec | EvaluationSpec) -> tuple[str, ...]:
         """Whose vectors a job needs: those of the parts of an upgrade's index, or its own."""
         upgrade = self.plan.tests.embedding_upgrade
         if job.index and upgrade is not None:
             keys = {"old": upgrade.old, "new": upgrade.new}
-            return tuple(keys[part] for part in arm_of(job.index).parts)
+            arm = arm_of(job.index)
+            parts = arm.built_from if isinstance(job, StoreSpec) else arm.asks
+            return tuple(keys[part] for part in parts)
         return (job.embedder,) if job.embedder else ()
 
     def _tokens(self, job: StoreSpec | EvaluationSpec, history: History) -> Tokens:

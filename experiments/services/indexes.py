@@ -111,8 +111,8 @@ def _recipe(arm: Arm, embedders: Embedders, plan: StudyPlan) -> dict[str, str]:
     """What decides an index beside its own embedder: the other generation, the layout, the arm."""
     generations = [
         generation_to_json(embedders[part].generation)
-        for part in ("old", "new")
-        if arm.crosses or len(arm.parts) > 1
+        for part in arm.built_from
+        if len(arm.built_from) > 1
     ]
     text = json.dumps(generations, sort_keys=True)
     return {

@@ -48,7 +48,7 @@ def write_index(
         The two embedders make one space of vectors, so that nothing is migrated; or the arm
         compares them and their vectors differ in size.
     """
-    if len(arm.parts) == 1 and not arm.crosses:
+    if len(arm.built_from) == 1:
         embedder = old if arm.parts == ("old",) else new
         return Rag().write(history, writer=None, embedder=embedder, budget=budget)
     if arm.crosses:

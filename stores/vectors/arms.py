@@ -46,6 +46,11 @@ class Arm:
         return ("new",) if self.migrated_percent == 100 else ("old", "new")
 
     @property
+    def built_from(self) -> tuple[Part, ...]:
+        """The embedders that embed the chunks, so that both spaces can be compared as well."""
+        return ("old", "new") if self.crosses or len(self.parts) > 1 else self.parts
+
+    @property
     def embedder(self) -> Part:
         """The embedder that stands in the answers table: the one that the service asks with."""
         return "old" if self.asks == ("old",) else "new"
