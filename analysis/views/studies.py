@@ -6,8 +6,10 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
 from analysis import run_view, selectors, store_contents, study_view
+from analysis.kept import at_hand
 from analysis.observations import csv_bytes, from_study
 from analysis.results import kept_report
+from analysis.study_parts import offered
 from analysis.views.common import STUDIES_ON_A_PAGE, page_of, study_or_404
 from experiments.lock_checks import check_lock, lock_of
 from experiments.plan import lock_files
@@ -19,10 +21,7 @@ from memport_site.accounts.permissions import Permission
 def study_list(request: HttpRequest) -> HttpResponse:
     """Every study of the workspace: what was asked, its state, its headline per direction."""
     page = page_of(request, selectors.studies(workspace_of(request)), size=STUDIES_ON_A_PAGE)
-    rows = [
-        (one, study_view.state_of(one), study_view.headlines(one), study_view.index_findings(one))
-        for one in page
-    ]
+    rows = [(one, study_view.state_of(one), *study_view.summary(one)) for one in page]
     return render(request, "studies/list.html", {"nav": "studies", "page": page, "rows": rows})
 
 
@@ -34,9 +33,11 @@ def study_page(request: HttpRequest, key: str) -> HttpResponse:
     context = {
         "nav": "studies", "study": study, "page": page, "report": page.report,
         "state": study_view.state_of(study), "runs": study.runs.all(),
-        "deviations": study.deviations.order_by("at"), "asked": selectors.asked(study),
-        "damaged": store_contents.damaged_stores(study),
-        "costs": run_view.study_costs(study.runs.all()),
+        "deviations": study.deviations.order_by("at"),
+        "asked": at_hand(study, "asked", lambda: selectors.asked(study)),
+        "damaged": at_hand(study, "damaged", lambda: store_contents.damaged_stores(study)),
+        "costs": at_hand(study, "costs", lambda: run_view.study_costs(study.runs.all())),
+        "parts": offered(page.report),
     }  # fmt: skip
     return render(request, "studies/study.html", context)
 
