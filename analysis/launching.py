@@ -36,6 +36,7 @@ FIELD_OF = {
     "embedders": "embedder",
     "embedders.1": "new_embedder",
     "tests.embedding_upgrade": "new_embedder",
+    "tests.controlled_evidence": "controlled_evidence",
     "tests": "noise_repeats",
     "budgets.context_tokens": "context_tokens",
     "analysis.margin_pp": "margin_pp",
@@ -46,7 +47,7 @@ NO_EMBEDDER = "none: the embedder stays"
 FORM_DEFAULTS = {
     "key": "", "title": "", "histories": "preset:tiny", "seed": "1",
     "formats": ["lc_raw", "rag", "notes", "kg_fixed"], "old": "", "new": "", "embedder": "",
-    "new_embedder": "", "retrieval_only": "",
+    "new_embedder": "", "retrieval_only": "", "gates": "", "controlled_evidence": "",
     "noise_repeats": "0", "context_tokens": "2048", "margin_pp": "5",
 }  # fmt: skip
 
@@ -166,9 +167,10 @@ def plan_data(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _tests(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The writer swap, and the embedding upgrade where a second embedder is chosen."""
+    """The writer swap, what was ticked beside it, and the upgrade to a second embedder."""
     tests: dict[str, Any] = {}
     if not values["retrieval_only"]:
+        tests |= {name: {} for name in ("gates", "controlled_evidence") if values.get(name)}
         tests["writer_swap"] = {"noise_repeats": values["noise_repeats"]}
     if values["new_embedder"] or values["retrieval_only"]:
         tests["embedding_upgrade"] = {

@@ -196,6 +196,9 @@ def _data(study: Study, frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def _unfinished(study: Study) -> str:
+    barred = study.runs.filter(state=Run.State.BARRED).first()
+    if barred is not None:
+        return f"the study was stopped by its gates: {barred.note}"
     ended = (Run.State.COMPLETE, Run.State.INCOMPLETE)
     open_runs = study.runs.exclude(state__in=ended).count()
     if not open_runs:

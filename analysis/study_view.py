@@ -101,7 +101,8 @@ def state_of(study: Study) -> str:
         return "imported"
     states = {run.state for run in study.runs.all()}
     for state in (Run.State.RUNNING, Run.State.QUEUED, Run.State.STOPPING, Run.State.BARRED,
-                  Run.State.HELD, Run.State.STOPPED, Run.State.INCOMPLETE, Run.State.COMPLETE):  # fmt: skip
+                  Run.State.HELD, Run.State.STOPPED, Run.State.INCOMPLETE,
+                  Run.State.COMPLETE):  # fmt: skip
         if state in states:
             return str(state)
     return "not launched"

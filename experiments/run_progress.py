@@ -10,6 +10,7 @@ from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
 from experiments.models import Attempt, Evaluation, Job, Run, StoreBuild
+from experiments.plan.specs import EVERY_FORMAT
 
 # What a job costs depends on its format and on the model that does it.
 Kind = tuple[str, str, str]
@@ -98,6 +99,8 @@ def current_step(run: Run) -> str:
 def _build_step(build: StoreBuild) -> str:
     by = build.writer or build.embedder
     name = f"the {build.spec['index']} index" if build.spec.get("index") else build.format
+    if derived := build.spec.get("derived"):
+        name = f"{name}, {derived.replace('_', ' ')},"
     calls = build.calls.count()
     said = f", {calls} calls done" if calls else ""
     return f"building {name} of {build.history.key}{f' with {by}' if by else ''}{said}"
@@ -108,6 +111,10 @@ def _evaluation_step(evaluation: Evaluation) -> str:
     done = attempt.answers.count() if attempt else 0
     index = f", index {evaluation.index}," if evaluation.index else ""
     store = f"{evaluation.format}{index} of {evaluation.history.key}"
+    if evaluation.format == EVERY_FORMAT:
+        store = f"the evidence of {evaluation.history.key}"
+    if evaluation.condition != "normal":
+        store = f"{store}, {evaluation.condition.replace('_', ' ')},"
     if not evaluation.reader:
         return f"ranking the evidence in {store}"
     by = f" written by {evaluation.writer}" if evaluation.writer else ""
