@@ -31,13 +31,14 @@ def rewrite_notes(
     rewriter: ChatModel,
     budget: WriteBudget,
     prompts: str = DEFAULT_VERSION,
+    name: str = PROMPT,
 ) -> Written:
-    """Let the rewriter put each window's notes in its own words.
+    """Let the rewriter put each window's notes in its own words; `name` is the prompt's.
 
     A note is reached when the rewriter's reply is whole. One whose reply was cut off at the output
     limit, refused or empty stays as it was. The cap on notes holds as for any other store.
     """
-    prompt = load_prompt(PROMPT, prompts)
+    prompt = load_prompt(name, prompts)
     parts = parse_content(content, Notes.name)["notes"]
     asked = [n for n, part in enumerate(parts) if part["text"].strip()]
     requests = [_request(parts[n]["text"], prompt, budget) for n in asked]
