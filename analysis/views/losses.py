@@ -5,7 +5,10 @@ from django.shortcuts import render
 
 from analysis.losses import PART_WORDS, STAGE_WORDS, probes_of, sign_of
 from analysis.observations import from_study, to_cube
+from analysis.results import kept_cube, kept_report
+from analysis.stats.cells import Cube
 from analysis.views.common import filters_of, page_of, study_or_404
+from experiments.models import Study
 from memport_site.accounts.access import requires
 from memport_site.accounts.permissions import Permission
 from stores.models import Probe
@@ -18,11 +21,10 @@ def loss_probes(request: HttpRequest, key: str) -> HttpResponse:
     """The probes that one bar of the picture counts, each with its three answers and its stage."""
     study = study_or_404(request, key)
     asked = filters_of(request, FILTERS)
-    frame = from_study(study)
     found = None
-    if not frame.empty and "format" in asked:
+    if "format" in asked and kept_report(study).get("loss_decomposition"):
         name = asked.pop("format")
-        found = probes_of(to_cube(frame), name, part=asked.pop("part", ""), **asked)
+        found = probes_of(_cube(study), name, part=asked.pop("part", ""), **asked)
     if found is None:
         raise Http404("the study has no such part of a loss")
     part = request.GET.get("part", "")
@@ -40,6 +42,10 @@ def loss_probes(request: HttpRequest, key: str) -> HttpResponse:
         ],
     }  # fmt: skip
     return render(request, "studies/loss_probes.html", context)
+
+
+def _cube(study: Study) -> Cube:
+    return kept_cube(study) if study.source == Study.Source.TABLE else to_cube(from_study(study))
 
 
 def _ids(histories: list[str], workspace_id: int) -> dict[tuple[str, str], int]:
