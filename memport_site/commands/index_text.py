@@ -9,6 +9,8 @@ from rich.table import Table
 from analysis.words import points
 
 Document = Mapping[str, Any]
+# Beside accuracies, intervals stand in the table where it is at least this wide.
+WIDE = 118
 
 
 def print_indexes(part: Document, console: Console, *, marked: str) -> None:
@@ -16,18 +18,24 @@ def print_indexes(part: Document, console: Console, *, marked: str) -> None:
     title = f"Embedding upgrade ({part['format']}){marked}"
     table = Table(title=title, title_justify="left", title_style="bold")
     table.add_column("index", no_wrap=True)
-    for heading in ("accuracy", "gain over old", "recall@8", "MRR", "gain forfeited"):
-        table.add_column(heading, justify="right")
+    answers = ("accuracy", "gain over old") if part["asked"] else ()
+    spans = console.width >= WIDE or not part["asked"]
+    for heading in (*answers, "recall@8", "MRR", "forfeited"):
+        table.add_column(heading, justify="right", no_wrap=True)
     for row in sorted(part["indexes"], key=lambda row: not row["deployable"]):
+        asked = (_share(row["accuracy"], spans), _gain(row["gain_pp"], spans))
         table.add_row(
-            row["index"] if row["deployable"] else f"{row['index']} (oracle, not deployable)",
-            _share(row["accuracy"]) if part["asked"] else "not asked",
-            _gain(row["gain_pp"]) if part["asked"] else "not asked",
-            _share(row["recall_at_8"]),
-            _share(row["mrr"]),
+            row["index"] if row["deployable"] else f"{row['index']} (oracle)",
+            *(asked if part["asked"] else ()),
+            _share(row["recall_at_8"], spans),
+            _share(row["mrr"], spans),
             _forfeited(row, asked=part["asked"]),
         )
     console.print(table)
+    gain = "accuracy" if part["asked"] else "recall@8"
+    console.print(f"  Forfeited: of the full index’s gain in {gain}.", highlight=False)
+    if any(not row["deployable"] for row in part["indexes"]):
+        console.print("  Oracle: an upper bound that nobody can deploy.", highlight=False)
     for line in [part["note"], *part["finding"]]:
         if line:
             console.print(f"  {line}.", markup=False, highlight=False)
@@ -42,25 +50,26 @@ def print_space_check(check: Document | None, console: Console) -> None:
     console.print(f"  {words}", markup=False, highlight=False)
 
 
-def _share(figure: Document) -> str:
+def _share(figure: Document, with_span: bool) -> str:
     if figure["value"] is None:
         return "undefined"
-    span = "" if figure["low"] is None else f" [{figure['low']:.2f}, {figure['high']:.2f}]"
-    return f"{figure['value']:.3f}{span}"
+    known = with_span and figure["low"] is not None
+    return f"{figure['value']:.3f}" + (
+        f" [{figure['low']:.2f}, {figure['high']:.2f}]" if known else ""
+    )
 
 
-def _gain(figure: Document) -> str:
+def _gain(figure: Document, with_span: bool) -> str:
     if figure["value"] is None:
         return "—"
     low, high = figure["low"], figure["high"]
     return f"{points(figure['value'])} pp" + (
-        "" if low is None else f" [{points(low)}, {points(high)}]"
+        "" if low is None or not with_span else f" [{points(low)}, {points(high)}]"
     )
 
 
 def _forfeited(row: Document, *, asked: bool) -> str:
-    """Of the accuracy gained; of recall@8, and said so, where answers were not asked."""
+    """Of the accuracy that is gained; of recall@8 where answers were not asked."""
     name = "share_of_gain_forfeited" if asked else "share_of_recall_gain_forfeited"
     value = row[name]["value"]
-    words = "—" if value is None else f"{value:.0%}".replace("-", "−")
-    return words if asked or value is None else f"{words} of recall"
+    return "—" if value is None else f"{value:.0%}".replace("-", "−")
