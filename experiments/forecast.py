@@ -6,7 +6,7 @@ written, are expectations, and the most that the budgets allow stands beside the
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from functools import cache
 
 from experiments.forecast_prompts import DryRun, Tokens, count_calls
@@ -35,6 +35,7 @@ class Measured:
     """What opening a model told: how it counts, how fast it is, or why that is not known."""
 
     count: Callable[[str], int] | None = None
+    counted_by: str = "its own tokenizer"
     rate: Rate | None = None
     texts_per_s: float | None = None
     why_not: str = NOT_OPENED
@@ -93,7 +94,7 @@ class Forecaster:
 
     def forecast(self) -> Forecast:
         """Return the forecast from what has been measured so far."""
-        built: set[tuple[str, ...]] = set()
+        built: set[tuple[object, ...]] = set()
         self._embedded.clear()
         tests = [self._test(name, one, built) for name, one in self.expansions.items()]
         return Forecast(tuple(tests), tuple(self._basis()))
@@ -106,7 +107,9 @@ class Forecaster:
         chosen = [self.histories[place * n // kept] for place in range(kept)]
         return {history.key: history for history in chosen}
 
-    def _test(self, name: str, expansion: Expansion, built: set[tuple[str, ...]]) -> TestForecast:
+    def _test(
+        self, name: str, expansion: Expansion, built: set[tuple[object, ...]]
+    ) -> TestForecast:
         stores = [store for store in expansion.stores if _identity(store) not in built]
         built |= {_identity(store) for store in stores}
         counted, probes = self._counted(), {h.key: len(h.probes) for h in self.histories}
@@ -211,9 +214,7 @@ class Forecaster:
         for part in parts:
             found = self._measured.get(part.key, Measured())
             if isinstance(part, Model):
-                how = (
-                    "its own tokenizer" if found.count else f"{CHARS_PER_TOKEN} characters a token"
-                )
+                how = found.counted_by if found.count else f"{CHARS_PER_TOKEN} characters a token"
                 used[f"tokens by {how}"].append(part.key)
             if found.rate is not None:
                 yield f"{part.key}: {found.rate.measured_on}"
@@ -225,12 +226,9 @@ class Forecaster:
             yield f"{how}: {', '.join(keys)}"
 
 
-def _identity(store: StoreSpec) -> tuple[str, ...]:
-    """A store that an earlier test of the study builds is reused."""
-    return (
-        store.history, store.format, store.writer, store.embedder, store.index, store.derived,
-        store.parent,
-    )  # fmt: skip
+def _identity(store: StoreSpec) -> tuple[object, ...]:
+    """A store that an earlier test of the study builds is reused: all but its key decides."""
+    return astuple(replace(store, key=""))
 
 
 def _by_characters(text: str) -> int:
@@ -244,7 +242,7 @@ def _line(job: _Job, part: Model | Embedder, measured: Measured) -> Line:
         model=job.model,
         tokens=job.tokens,
         engine_s=engine_s,
-        gpu_hours=_gpu_hours(part, engine_s),
+        gpu_hours=gpu_hours(part, engine_s),
         cost_usd=_cost(job.tokens, part, engine_s),
         texts=job.texts,
     )
@@ -258,7 +256,8 @@ def _engine_s(job: _Job, part: Model | Embedder, measured: Measured) -> Amount:
     return Amount(None, f"{part.key}: {measured.why_not}")
 
 
-def _gpu_hours(part: Model | Embedder, engine_s: Amount) -> Amount:
+def gpu_hours(part: Model | Embedder, engine_s: Amount) -> Amount:
+    """Return the GPU-hours of some engine seconds: 0 on CPUs, unknown behind an endpoint."""
     if part.engine == "openai_api":
         return Amount(None, f"{part.key}: an endpoint does not say what it runs on")
     if part.engine not in GPU_ENGINES:

@@ -15,7 +15,7 @@ from experiments.plan.schema import Model, StudyPlan
 from experiments.services.study_histories import find_histories
 from experiments.services.surroundings import surroundings_of
 from experiments.surroundings import ModelElsewhere, Surroundings
-from experiments.warm_up import texts_per_s, warm_up
+from experiments.warm_up import TEXTS, texts_per_s, warm_up
 from memport_site.accounts.models import Workspace
 from stores.errors import InvalidInputError
 from stores.formats.formats import FORMATS
@@ -25,6 +25,7 @@ ELSEWHERE = "not measured: another process has it loaded"
 ENDPOINT = "not measured: an endpoint's speed is not this machine's"
 # Between the forecast that a person confirms and the launch, the machine stays what it is.
 KEPT_S = 900.0
+LEAST_CHARS_PER_TOKEN = 1.5
 
 _kept: dict[str, tuple[float, Measured]] = {}
 _forecasts: dict[str, tuple[float, Forecast]] = {}
@@ -107,7 +108,7 @@ def _measured(model: Model, chat: ChatModel, plan: StudyPlan) -> Measured:
     if isinstance(chat, ModelElsewhere):
         return Measured(why_not=ELSEWHERE)
     if model.engine == "openai_api":
-        return Measured(count=chat.count_tokens, why_not=ENDPOINT)
+        return _by_sample(chat)
     name = json.dumps([model.model_dump(mode="json"), plan.budgets.context_tokens])
     found = _recent(name)
     if found is None:
@@ -117,6 +118,22 @@ def _measured(model: Model, chat: ChatModel, plan: StudyPlan) -> Measured:
             found = _not_opened(error)
         _keep(name, found)
     return replace(found, count=chat.count_tokens)
+
+
+def _by_sample(chat: ChatModel) -> Measured:
+    """An endpoint counts one sample, not every prompt: each count is a request over the network.
+
+    One without a tokenizer estimates high, up to a token a byte; that tells nothing.
+    """
+    sample = "".join(TEXTS)
+    chars_per_token = len(sample) / max(1, chat.count_tokens(sample))
+    if chars_per_token < LEAST_CHARS_PER_TOKEN:
+        return Measured(why_not=ENDPOINT)
+    return Measured(
+        count=lambda text: round(len(text) / chars_per_token),
+        counted_by=f"{chars_per_token:.1f} characters a token, from a sample that it counted",
+        why_not=ENDPOINT,
+    )
 
 
 def _measured_embedder(part: EmbedderPlan, embedder: Embedder | None) -> Measured:

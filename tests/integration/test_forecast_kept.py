@@ -16,7 +16,7 @@ from memport_site.accounts.services import default_workspace
 from stores.roles import EngineError
 from tests.commands import memport
 from tests.runs import work_off
-from tests.unit.engines import around
+from tests.unit.engines import FakeChat, around
 from tests.unit.plans import plan_values
 
 pytestmark = pytest.mark.django_db
@@ -105,3 +105,37 @@ def test_the_command_prints_every_total_and_its_basis(capsys):
 def test_a_plan_or_a_preset_is_needed_and_not_both(capsys, tmp_path):
     assert memport(capsys, "study", "forecast").code == 2
     assert memport(capsys, "study", "forecast", tmp_path / "p.yaml", "--preset", "demo").code == 2
+
+
+ENDPOINT = {
+    "key": "new", "engine": "openai_api", "base_url": "http://127.0.0.1:9/v1", "model": "m",
+    "price": {"prompt_usd_per_mtok": 1},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("chars", "said"),
+    [
+        (4, "tokens by 4.0 characters a token, from a sample that it counted: new"),
+        (1, "tokens by 2.8 characters a token: new"),
+    ],
+)
+def test_an_endpoint_counts_one_sample_and_is_never_timed(chars, said):
+    counted = []
+
+    class Endpoint(FakeChat):
+        def count_tokens(self, text):
+            counted.append(text)
+            return round(len(text) / chars)
+
+    models = [{"key": "old", "engine": "scripted", "price": {}}, ENDPOINT]
+    made = forecast_study(
+        plan=parse_plan(plan_values(models=models)), workspace=default_workspace(),
+        surroundings=around(chat=lambda key: Endpoint(key) if key == "new" else FakeChat(key)),
+    ).as_json()  # fmt: skip
+    assert said in made["basis"]
+    assert len(counted) == 1
+    assert "new: not measured: an endpoint's speed is not this machine's" in made["basis"]
+    (test,) = made["tests"]
+    new = next(x for x in test["lines"] if (x["role"], x["model"]) == ("reader", "new"))
+    assert new["cost_usd"]["value"] == pytest.approx(new["computed_tokens"] / 1e6)
