@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from analysis.planning import direction_mark
 from analysis.words import points
 from stores.counting import count_of
 
@@ -77,7 +78,8 @@ def swap_delta_finding(report: Report, names: Mapping[str, str]) -> list[str]:
             if entry["written"]
         ]
         said = "; ".join(parts) or "no format that a model writes"
-        lines.append(f"{direction['old']} → {direction['new']}. {said}")
+        head = f"{direction['old']} → {direction['new']}{direction_mark(direction)}"
+        lines.append(f"{head}. {said}")
     return lines
 
 
@@ -86,7 +88,7 @@ def service_finding(report: Report, names: Mapping[str, str]) -> list[str]:
     lines = []
     for direction in report["directions"]:
         known = [e for e in direction["formats"] if e["service_change_pp"]["value"] is not None]
-        head = f"{direction['old']} → {direction['new']}: "
+        head = f"{direction['old']} → {direction['new']}{direction_mark(direction)}: "
         if not known:
             lines.append(head + "no service change could be computed")
             continue
@@ -147,7 +149,8 @@ def _forest(
                 missing.append(_undefined(row, number))
                 continue
             marks.append(_mark(direction, entry, estimate, row, names, url_of(direction, entry)))
-        traces.append(_trace(f"{direction['old']} → {direction['new']}", marks, number))
+        name = f"{direction['old']} → {direction['new']}{direction_mark(direction)}"
+        traces.append(_trace(name, marks, number))
     layout = _layout(formats, names, n_rows=len(formats) * max(1, len(directions)))
     layout["annotations"] = missing
     return {"data": traces, "layout": layout}

@@ -105,7 +105,8 @@ COLUMNS: tuple[Column, ...] = (
     Column("format", _key, "text"),
     Column("embedder", _text, "text", optional=True, empty=""),
     Column("writer", _text, "text", empty=""),
-    Column("reader", _key, "text"),
+    # Nobody reads a cell of which only the retrieval was measured; see `tables.check_readers`.
+    Column("reader", _text, "text", empty=""),
     Column("condition", _one_of(*CONDITIONS), "text"),
     Column("index", _index, "text", empty=""),
     Column("repair", _one_of(*REPAIRS), "text", empty=""),
@@ -123,9 +124,7 @@ COLUMNS: tuple[Column, ...] = (
     Column("recall", _share, "number"),
 )
 # Blank is refused where the parser refuses it: these have no `empty` and no missing value.
-NEVER_BLANK = frozenset(
-    {"history", "format", "reader", "condition", "repeat", "probe", "kind", "screening"}
-)
+NEVER_BLANK = frozenset({"history", "format", "condition", "repeat", "probe", "kind", "screening"})
 CELL_KEY = (
     "format", "embedder", "writer", "reader", "condition", "index", "repair", "rung", "repeat"
 )  # fmt: skip

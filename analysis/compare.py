@@ -60,4 +60,4 @@ def _figures(report: Report, *key: str) -> dict[str, Any] | None:
     verdict = {part: entry["verdict"][part] for part in ("outcome", "heading", "sentence")}
     kept = ("value", "status", "reason", "low", "high", "n_histories")
     figures = {name: {part: entry[name][part] for part in kept} for name in FIGURES}
-    return {"verdict": verdict, **figures}
+    return {"verdict": verdict, "planned": entry["planned"], **figures}

@@ -5,9 +5,13 @@ from typing import Any
 
 from django.template.loader import render_to_string
 
+from analysis.planning import UNPLANNED, direction_mark, mark
 from analysis.words import points
 
 WIDTH, LABEL, ROW = 720, 250, 34
+MARKED = (
+    "service_change", "embedding_upgrade", "loss_decomposition", "repair", "screening"
+)  # fmt: skip
 Document = Mapping[str, Any]
 
 
@@ -18,6 +22,7 @@ def html_report(document: Document) -> str:
         {
             "report": document,
             "chart": swap_chart(document),
+            "marks": {part: mark(document, part) for part in MARKED},
             "directions": [_direction(direction) for direction in document["directions"]],
             "tests": [_test(row) for row in document["planned_tests"]["contrasts"]],
             "indexes": [
@@ -35,7 +40,11 @@ def swap_chart(document: Document) -> dict[str, Any]:
     """Return the lines, dots and labels of the swap-delta picture, in the units of its view box."""
     margin = document["settings"]["margin_pp"]
     rows = [
-        (f"{d['old']} → {d['new']}: {entry['format']}", entry["swap_delta_pp"])
+        (
+            f"{d['old']} → {d['new']}: {entry['format']}"
+            f"{'' if entry['planned'] else f' ({UNPLANNED})'}",
+            entry["swap_delta_pp"],
+        )
         for d in document["directions"]
         for entry in d["formats"]
         if entry["swap_delta_pp"]["value"] is not None
@@ -75,6 +84,7 @@ def _direction(direction: Document) -> dict[str, Any]:
     return {
         "old": direction["old"],
         "new": direction["new"],
+        "mark": direction_mark(direction),
         "rows": [
             {
                 "name": " ".join(filter(None, (entry["format"], entry["embedder"]))),
@@ -102,7 +112,8 @@ def _test(row: Document) -> dict[str, Any]:
         "p_holm": _p(row["p_holm"]),
         "bound": _pp(row["bootstrap"]["lower_bound"]),
         "boot_p": _p(row["bootstrap"]["p"]),
-        "equivalence": _p(row["equivalence"]["p_holm"]),
+        "equivalence": _p(row["equivalence"]["p_holm"])
+        + ("" if row["equivalence"]["planned"] else f" ({UNPLANNED})"),
         "decision": row["decision"],
         "excluded": row["estimate"]["excluded"],
     }

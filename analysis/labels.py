@@ -50,6 +50,8 @@ STATES = {
     "queued": ("", "○ queued"),
     "waiting": ("", "○ waiting for its store"),
     "ready": ("", "○ ready"),
+    "held": ("", "◌ waiting for the gates"),
+    "barred": ("bad", "⊘ stopped by the gates"),
     "stopping": ("warn", "◌ stopping"),
     "stopped": ("warn", "■ stopped"),
     "incomplete": ("bad", "✗ ended, incomplete"),

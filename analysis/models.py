@@ -23,3 +23,9 @@ class AnalysisResult(models.Model):
                 fields=["study", "kind", "data_version"], name="one_result_per_data_version"
             ),
         ]
+
+
+class ChangeMark(models.Model):
+    """One row: another token whenever something that results rest on was changed afterwards."""
+
+    token = models.CharField(max_length=40)

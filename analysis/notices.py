@@ -1,11 +1,15 @@
 """What is said wherever a study's numbers are shown: who answered, what is missing or damaged."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from analysis.kept import at_hand
 from analysis.labels import FORMAT_NAMES
 from analysis.selectors import counted_attempts
 from analysis.settings import Settings
 from analysis.store_contents import damaged_stores
+from experiments.lock_checks import lock_of
 from experiments.models import Answer, Evaluation, Run, Study
 from stores.counting import count_of, was_or_were
 from stores.models import History, Store
@@ -54,7 +58,11 @@ class Notices:
 
 def notices_of(study: Study, *, history: History | None = None) -> Notices:
     """Return what must be said beside the numbers of a study, or of one history in it."""
-    unscored = Answer.objects.filter(attempt__in=counted_attempts(study, history), correct=None)
+    counted = counted_attempts(study, history)
+    # Of an index that nobody reads no answer was asked: nothing is missing there.
+    unscored = Answer.objects.filter(attempt__in=counted, correct=None).exclude(
+        attempt__evaluation__reader=""
+    )
     return Notices(
         labels=tuple(labels_of(study)),
         damaged=tuple(damaged_stores(study, history=history)),
@@ -64,13 +72,26 @@ def notices_of(study: Study, *, history: History | None = None) -> Notices:
     )
 
 
+def shown_notices(study: Study, report: Mapping[str, Any]) -> Notices:
+    """Return what stands above a study's report; of an answers table, what its report says."""
+    if study.source == Study.Source.TABLE:
+        labels, unscored = tuple(report["study"]["labels"]), report["data"]["unscored"]
+        return Notices(labels, damaged=(), unscored=unscored, unfinished="", failed="")
+    notices: Notices = at_hand(study, "notices", lambda: notices_of(study))
+    return notices
+
+
 def labels_of(study: Study) -> list[str]:
-    """Say whether models gave the answers at all."""
+    """Say whether models gave the answers at all, and whether the plan is older than they are."""
     labels = []
     if study.simulated:
         labels.append("simulated: no model gave these answers")
     if names := Settings.of_document(study.plan).scripted:
         labels.append(f"scripted ({', '.join(names)}): no real model gave these answers")
+    lock = lock_of(study)
+    if lock is not None and lock.after_results_because:
+        because = lock.after_results_because
+        labels.append(f"unplanned: the plan was locked after results existed ({because})")
     return labels
 
 
@@ -83,6 +104,9 @@ def stamp_of(study: Study) -> str:
 
 def unfinished(study: Study) -> str:
     """Say how far a study is that has not ended; nothing where it has."""
+    barred = study.runs.filter(state=Run.State.BARRED).first()
+    if barred is not None:
+        return f"the study was stopped by its gates: {barred.note}"
     if not study.runs.exclude(state__in=ENDED).exists():
         return ""
     evaluations = Evaluation.objects.filter(run__study=study)

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from experiments.models import Answer
 from experiments.plan.budgets import write_budget
 from experiments.plan.schema import StudyPlan
+from experiments.services.conditions import WITHOUT_STORE
 from experiments.services.inputs import prefix_sha256, request_sha256
 from stores.errors import InvalidInputError
 from stores.formats.base import Reading
+from stores.formats.conditions import no_memory
 from stores.formats.formats import FORMATS
-from stores.formats.reading import reader_request, shared_reading
+from stores.formats.reading import reader_prompt, reader_request, shared_reading
 from stores.roles import ModelIdentity
 from stores.workload.types import Probe, Scoring
 
@@ -35,8 +37,8 @@ def rebuild(answer: Answer) -> RebuiltPrompt:
     The suffix is kept with the answer. The prefix, which neighbouring answers share, is made again
     from the store; its hash, and the hash of the whole request, tell whether it is the same.
     """
-    store = answer.attempt.store
-    if store is None:
+    condition = answer.attempt.evaluation.condition
+    if answer.attempt.store is None and condition not in WITHOUT_STORE:
         return RebuiltPrompt(None, problem="This answer read no store.")
     plan = StudyPlan.model_validate(answer.attempt.evaluation.run.study.plan)
     try:
@@ -54,10 +56,20 @@ def rebuild(answer: Answer) -> RebuiltPrompt:
 
 def _reading(answer: Answer, plan: StudyPlan) -> Reading:
     """The reading of the answer's probe, its suffix as it was sent."""
+    condition, probe = answer.attempt.evaluation.condition, _probe_value(answer)
+    if condition == "no_memory":
+        return no_memory([probe], prompts=plan.prompts)[0]
+    if condition in ("raw_evidence", "stored_evidence"):
+        # What was shown was selected for this probe, so that all of it is kept with the answer.
+        return Reading(reader_prompt(plan.prompts).system, "", answer.suffix)
+    return _store_reading(answer, plan, probe)
+
+
+def _store_reading(answer: Answer, plan: StudyPlan, probe: Probe) -> Reading:
+    """The reading of a store as its format reads it."""
     store = answer.attempt.store
     assert store is not None
     memory_format = FORMATS[store.format]
-    probe = _probe_value(answer)
     content = bytes(store.content.data)
     if memory_format.needs_embedder:
         # What was retrieved is kept: no embedder has to be loaded to show it again.

@@ -8,19 +8,29 @@ from typing import Any
 
 import pandas as pd
 
-from analysis import planned_tests, sections, writer_swap
+from analysis import (
+    index_gap,
+    losses,
+    planned_tests,
+    sections,
+    style_rewrites,
+    writer_swap,
+)
 from analysis.notices import damage_words, labels_of, notices_of
 from analysis.observations import csv_bytes, from_study, to_cube
+from analysis.planning import cell_is_planned, planning
 from analysis.settings import Settings
+from analysis.space_check import space_check
 from analysis.stats.cells import Cube
 from analysis.stats.coverage import Coverage, evidence_coverage
 from analysis.stats.gates import Gate, all_gates, summary
 from analysis.stats.noise import noise_floor_pp
+from experiments.lock_checks import lock_of
 from experiments.models import Attempt, Evaluation, Study
 from experiments.run_costs import costs
 from stores.models import Store
 
-SCHEMA = "memport/report/1"
+SCHEMA = "memport/report/2"
 LIBRARIES = ("numpy", "scipy", "pandas", "memport")
 HEADLINE_RULE = "the first complete attempt of every evaluation"
 
@@ -31,7 +41,7 @@ def study_report(study: Study) -> dict[str, Any]:
     Figures are `{value, status, reason}`; estimates carry `low`, `high`, `n_histories`, the
     histories left out, and one value per history. `docs/report.md` describes every part.
     """
-    settings = Settings.of_document(study.plan)
+    settings = settings_of(study)
     frame = from_study(study)
     document = {
         "schema": SCHEMA,
@@ -41,22 +51,27 @@ def study_report(study: Study) -> dict[str, Any]:
         "data": _data(study, frame),
         "coverage": coverage_table(_coverage(study)),
         "costs": _costs(study),
+        "space_check": space_check(study),
     }
     if frame.empty:
         return document | {"directions": [], "notices": ["there are no answers yet"]}
     notices = notices_of(study)
-    return (
-        document
-        | answers_report(
-            to_cube(frame),
-            settings,
-            coverage=_coverage(study),
-            unfinished=notices.unfinished,
-            damaged=[_damage(store) for store in notices.damaged],
-            beside=notices.labels,
-        )
-        | {"notices": notices.lines()}
+    report = document | answers_report(
+        to_cube(frame),
+        settings,
+        coverage=_coverage(study),
+        unfinished=notices.unfinished,
+        damaged=[_damage(store) for store in notices.damaged],
+        beside=notices.labels,
     )
+    report["style_rewrite"] = style_rewrites.with_stores(report["style_rewrite"], study)
+    return report | {"notices": notices.lines()}
+
+
+def settings_of(study: Study) -> Settings:
+    """How a study is judged; nothing counts as planned where its lock came after the results."""
+    lock = lock_of(study)
+    return Settings.of_document(study.plan).locked_late(lock.after_results_because if lock else "")
 
 
 def answers_report(
@@ -78,19 +93,29 @@ def answers_report(
     )
     around = writer_swap.Circumstances(gates, noise, unfinished, tuple(damaged), beside)
     return {
+        "planning": planning(settings),
         "noise_floor_pp": noise.as_json(),
         "gates": gates_table(gates, settings),
         "directions": writer_swap.section(cube, settings, around),
         "planned_tests": planned_tests.section(cube, settings),
-        "embedding_upgrade": sections.embedding_upgrade(cube),
-        "loss_decomposition": sections.loss_decomposition(cube),
+        "embedding_upgrade": index_gap.section(cube),
+        "loss_decomposition": losses.section(cube),
         "style_rewrite": sections.style_rewrite(cube),
         "repair": sections.repair(cube),
         "screening": sections.screening(cube),
         "this_store_only": sections.this_store_only(cube),
         "probe_sets": sections.probe_sets(cube),
-        "cells": sections.cells_table(cube),
+        "cells": [
+            {**cell, "planned": cell_is_planned(settings, cell)}
+            for cell in sections.cells_table(cube)
+        ],
     }
+
+
+def unanswered(frame: pd.DataFrame) -> dict[str, int]:
+    """Count the rows without a score: never scored, or never asked because nobody reads them."""
+    blank, nobody = frame["correct"].isna(), frame["reader"].isin([""])
+    return {"unscored": int((blank & ~nobody).sum()), "not_asked": int((blank & nobody).sum())}
 
 
 def gates_table(gates: Sequence[Gate], settings: Settings) -> dict[str, Any]:
@@ -101,7 +126,7 @@ def gates_table(gates: Sequence[Gate], settings: Settings) -> dict[str, Any]:
     )
     return {
         "status": overall,
-        "consequence": settings.gates,
+        "consequence": settings.gates.in_words,
         "by_gate": dict(states),
         "each": [gate.as_json() for gate in gates],
     }
@@ -163,7 +188,7 @@ def _data(study: Study, frame: pd.DataFrame) -> dict[str, Any]:
         "answers_sha256": hashlib.sha256(csv_bytes(frame)).hexdigest(),
         "headline_rule": HEADLINE_RULE,
         "answers": len(frame),
-        "unscored": int(frame["correct"].isna().sum()),
+        **unanswered(frame),
         "histories": sorted(str(name) for name in frame["history"].unique()),
         "evaluations": {"complete": complete.count(), "all": evaluations.count()},
     }

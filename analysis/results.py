@@ -8,11 +8,18 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Count, F, Q, Sum
 
+from analysis.cube_store import unpack
+from analysis.kept import LARGE, fingerprint
 from analysis.models import AnalysisResult
 from analysis.report import SCHEMA, software, study_report
+from analysis.stats.cells import Cube
 from analysis.store_contents import damaged_stores
-from experiments.models import Answer, Attempt, Evaluation, Study
+from analysis.table_studies import packed_cube, table_study_report
+from experiments.models import Answer, Attempt, Evaluation, PlanLock, Study
 from stores.models import Store
+
+# Kind of the rows that say which version of the data a fingerprint stands for.
+SEEN = "fingerprint"
 
 
 def data_version(study: Study) -> str:
@@ -22,6 +29,9 @@ def data_version(study: Study) -> str:
     recall of any answer shows. It tells whether a kept result is stale; the checksum that is
     published beside the numbers is that of the exported table.
     """
+    if study.source == Study.Source.TABLE:
+        about = [study.key, study.title, study.simulated, study.plan, study.table_id]
+        return _hash({"schema": SCHEMA, "software": software(), "table": about})
     attempts = Attempt.objects.filter(
         evaluation__run__study=study, state=Attempt.State.COMPLETE
     ).aggregate(n=Count("pk"), ids=Sum("pk"), numbers=Sum("number"))
@@ -41,6 +51,9 @@ def data_version(study: Study) -> str:
         "study": [study.key, study.title, study.source, study.simulated],
         "plan": study.plan,
         "plan_sha256": study.plan_sha256,
+        "locked_late": list(
+            PlanLock.objects.filter(study=study).values_list("after_results_because", flat=True)
+        ),
         "table": study.table_id,
         "runs": list(study.runs.order_by("pk").values_list("pk", "state")),
         "evaluations": list(
@@ -55,6 +68,10 @@ def data_version(study: Study) -> str:
         "attempts": attempts,
         "answers": answers,
     }
+    return _hash(parts)
+
+
+def _hash(parts: dict[str, Any]) -> str:
     text = json.dumps(parts, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -68,8 +85,31 @@ def _stores(study: Study) -> list[Any]:
 
 
 def kept_report(study: Study) -> dict[str, Any]:
-    """Return the report of a study, computed only where the data changed since it was kept."""
-    return kept_result(study, kind="report", compute=study_report)
+    """Return the report of a study, computed only where the data changed since it was kept.
+
+    It is shared between requests: nobody changes it.
+    """
+    is_table = study.source == Study.Source.TABLE
+    return kept_result(
+        study, kind="report", compute=table_study_report if is_table else study_report
+    )
+
+
+def kept_cube(study: Study) -> Cube:
+    """Return the arrays of a study's answers table, read from the table once."""
+    cube: Cube = LARGE.get(
+        (study.pk, "arrays"),
+        fingerprint(study),
+        lambda: unpack(kept_result(study, kind="cube", compute=packed_cube)),
+    )
+    return cube
+
+
+def warm(study: Study) -> None:
+    """Compute and keep what the pages of a study need, before anybody asks for them."""
+    kept_report(study)
+    if study.source == Study.Source.TABLE:
+        kept_cube(study)
 
 
 def kept_result(
@@ -86,16 +126,44 @@ def kept_result(
     compute
         Makes the result, JSON-ready.
     """
-    version = data_version(study)
+    seen = fingerprint(study)
+    found: dict[str, Any] = LARGE.get(
+        (study.pk, kind), seen, lambda: _from_database(study, kind, seen, compute)
+    )
+    return found
+
+
+def _from_database(
+    study: Study, kind: str, seen: str, compute: Callable[[Study], dict[str, Any]]
+) -> dict[str, Any]:
+    """The kept result of this fingerprint, else of this version of the data, else a new one."""
+    version = _version(study, seen)
     found = AnalysisResult.objects.filter(study=study, kind=kind, data_version=version).first()
     if found is not None:
         return dict(found.result)
     result = compute(study)
     if data_version(study) != version:  # answers came in meanwhile: show it, do not keep it
         return result
+    _keep(study, kind, version, result)
+    return result
+
+
+def _version(study: Study, seen: str) -> str:
+    """The version of the data; read from all of it only where this fingerprint was never seen."""
+    if study.source == Study.Source.TABLE:
+        return data_version(study)
+    known = AnalysisResult.objects.filter(study=study, kind=SEEN, data_version=seen).first()
+    if known is not None and known.result["software"] == software():
+        return str(known.result["version"])
+    version = data_version(study)
+    if fingerprint(study) == seen:
+        _keep(study, SEEN, seen, {"version": version, "software": software()})
+    return version
+
+
+def _keep(study: Study, kind: str, version: str, result: dict[str, Any]) -> None:
     with transaction.atomic():
         AnalysisResult.objects.filter(study=study, kind=kind).exclude(data_version=version).delete()
-        AnalysisResult.objects.get_or_create(
+        AnalysisResult.objects.update_or_create(
             study=study, kind=kind, data_version=version, defaults={"result": result}
         )
-    return result

@@ -10,38 +10,10 @@ from analysis.stats.inference import estimate
 from analysis.stats.metrics import difference
 from analysis.stats.one_history import LABEL, compare_paired
 from analysis.stats.recovery import TARGETS, recoveries
-from analysis.stats.retrieval import index_cells, indexes, migrated_share
+from analysis.stats.rungs import rung_results
 from analysis.stats.screening import SCHEMES, calibrate, correlation, predictions
 from analysis.stats.swap import directions_of, formats_of, masks_by, normal_cell
 from stores.counting import count_of, was_or_were
-
-
-def embedding_upgrade(cube: Cube) -> list[dict[str, Any]] | None:
-    """Return every index of every format that has several: pooled over readers, and by reader."""
-    names = sorted({cell.format for cell in cube.cells if cell.index})
-    if not names:
-        return None
-    parts = []
-    for name in names:
-        readers = sorted(
-            {key[1] for cells in index_cells(cube, name=name).values() for key in cells}
-        )
-        parts.append(
-            {
-                "format": name,
-                "readers": readers,
-                "indexes": [_index(result) for result in indexes(cube, name=name)],
-                "by_reader": {
-                    reader: [_index(r) for r in indexes(cube, name=name, reader=reader)]
-                    for reader in readers
-                },
-            }
-        )
-    return parts
-
-
-def _index(result: Any) -> dict[str, Any]:
-    return {**result.as_json(), "migrated_share_percent": migrated_share(result.index)}
 
 
 def loss_decomposition(cube: Cube) -> list[dict[str, Any]] | None:
@@ -79,6 +51,10 @@ def repair(cube: Cube) -> dict[str, Any] | None:
         "note": "repair model and direction change together: no clean comparison of models",
         "usd": [recovery.as_json() for recovery in found],
         **{unit: [r.as_json() for r in recoveries(cube, unit=unit)] for unit in units},
+        "by_rung": {
+            unit: [result.as_json() for result in rung_results(cube, unit=unit)]
+            for unit in ("usd", *units)
+        },
     }
 
 

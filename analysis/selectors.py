@@ -5,18 +5,21 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Avg, Count, OuterRef, Q, QuerySet, Subquery
 
 from analysis.observations import COLUMNS, headline_attempts
+from analysis.stats.indexes import migrated_share
 from experiments.models import Answer, Attempt, Evaluation, Run, Study
 from memport_site.accounts.models import Workspace
 from stores.models import Event, History, Probe, Store
 
-CELL_FIELDS = ("format", "writer", "reader", "condition", "repeat")
+CELL_FIELDS = ("format", "writer", "reader", "embedder", "index", "condition", "repeat")
 ANSWER_FILTERS = {
     "format": "attempt__evaluation__format",
     "writer": "attempt__evaluation__writer",
     "reader": "attempt__evaluation__reader",
+    "embedder": "attempt__evaluation__embedder",
+    "index": "attempt__evaluation__index",
     "condition": "attempt__evaluation__condition",
     "repeat": "attempt__evaluation__repeat",
     "history": "attempt__evaluation__history__key",
@@ -25,6 +28,8 @@ ANSWER_FILTERS = {
     "reason": "reason",
 }
 FORMAT_ORDER = ("lc_raw", "rag", "notes", "kg_fixed")
+# In an address: the cells that are no index of an embedding upgrade.
+NO_INDEX = "none"
 RIGHT_VALUES = {"right": True, "wrong": False, "unscored": None}
 
 
@@ -50,24 +55,34 @@ class Cell:
     def short(self) -> str:
         """The column's head below its format: reader, and whose store."""
         e = self.evaluation
+        if not e.reader:
+            return " ".join((e.index, *extras_of(e)))
         whose = "" if not e.writer else "its own" if e.writer == e.reader else f"{e.writer}’s"
-        extras = [e.condition.replace("_", " ")] if e.condition != "normal" else []
-        extras += [f"repeat {e.repeat}"] if e.repeat else []
-        return " ".join(part for part in (f"{e.reader} reads", whose, *extras) if part)
+        parts = (f"{e.reader} reads", whose, e.index, *extras_of(e))
+        return " ".join(part for part in parts if part)
 
     @property
     def title(self) -> str:
         """Who reads whose store, in words; condition and repeat where they are not the usual."""
         e = self.evaluation
-        if not e.writer:
+        if not e.reader:
+            text = "ranked, nobody reads"
+        elif not e.writer:
             text = f"{e.reader} reads"
         elif e.writer == e.reader:
             text = f"{e.reader} reads its own"
         else:
             text = f"{e.reader} reads what {e.writer} wrote"
-        extras = [e.condition.replace("_", " ")] if e.condition != "normal" else []
-        extras += [f"repeat {e.repeat}"] if e.repeat else []
+        extras = [f"index {e.index}"] if e.index else []
+        extras += extras_of(e)
         return f"{text} ({', '.join(extras)})" if extras else text
+
+
+def extras_of(evaluation: Evaluation) -> list[str]:
+    """Condition and repeat of an evaluation in words, where they are not the usual."""
+    unusual = evaluation.condition != "normal"
+    extras = [evaluation.condition.replace("_", " ")] if unusual else []
+    return extras + ([f"repeat {evaluation.repeat}"] if evaluation.repeat else [])
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,14 +167,23 @@ def _column_order(evaluation: Evaluation) -> tuple[object, ...]:
     return (
         known,
         e.format,
-        e.embedder,
         e.condition,
+        _index_order(e.index),
+        e.embedder,
         e.reader,
         e.writer != e.reader,
         e.writer,
         e.repeat,
         e.pk,
     )
+
+
+def _index_order(index: str) -> tuple[int, float, str]:
+    """What is no index first, then old, then by the migrated share, then the others."""
+    share = migrated_share(index)
+    if share is None:
+        return (0 if index in ("", "old") else 2, 0.0, index)
+    return (1, share, index)
 
 
 def by_format(columns: Sequence[Any]) -> list[tuple[str, list[Any]]]:
@@ -170,6 +194,8 @@ def by_format(columns: Sequence[Any]) -> list[tuple[str, list[Any]]]:
 
 def _matches(evaluation: Evaluation, filters: Mapping[str, str]) -> bool:
     wanted = {name: filters[name] for name in CELL_FIELDS if name in filters}
+    if wanted.get("index") == NO_INDEX:
+        wanted["index"] = ""
     return bool(wanted) and all(str(getattr(evaluation, n)) == v for n, v in wanted.items())
 
 
@@ -179,7 +205,7 @@ def probe_rows(probes: Sequence[Probe], cells: Sequence[Cell]) -> list[ProbeRow]
     answers = {
         (answer.attempt_id, answer.probe_id): answer
         for answer in Answer.objects.filter(attempt__in=attempts, probe__in=probes).only(
-            "attempt_id", "probe_id", "correct", "reason"
+            "attempt_id", "probe_id", "correct", "reason", "rank"
         )
     }
     rows = []
@@ -196,14 +222,19 @@ def answers(study: Study, filters: Mapping[str, str]) -> QuerySet[Answer]:
     found = Answer.objects.filter(attempt__in=counted_attempts(study))
     if not filters.get("repeat", "0").isdecimal():
         return found.none()
+    if filters.get("index") == NO_INDEX:
+        found, filters = found.filter(attempt__evaluation__index=""), {**filters, "index": ""}
     for name, column in ANSWER_FILTERS.items():
-        if name in filters:
+        if filters.get(name):
             found = found.filter(**{column: filters[name]})
     if "correct" in filters and filters["correct"] in RIGHT_VALUES:
         found = found.filter(correct=RIGHT_VALUES[filters["correct"]])
     return found.select_related("probe__history", "attempt__evaluation").order_by(
         "attempt__evaluation__history__key", "probe__position", "attempt__evaluation__position"
     )
+
+
+NOBODY = Q(attempt__evaluation__reader="")
 
 
 def right_by_history(found: QuerySet[Answer]) -> list[Any]:
@@ -214,7 +245,9 @@ def right_by_history(found: QuerySet[Answer]) -> list[Any]:
         .annotate(
             n_right=Count("pk", filter=Q(correct=True)),
             n_scored=Count("pk", filter=Q(correct__isnull=False)),
-            n_unscored=Count("pk", filter=Q(correct__isnull=True)),
+            n_unscored=Count("pk", filter=Q(correct__isnull=True) & ~NOBODY),
+            n_not_asked=Count("pk", filter=NOBODY),
+            mean_recall=Avg("recall"),
         )
         .order_by("attempt__evaluation__history__key")
     )
@@ -226,7 +259,7 @@ def answer_choices(study: Study) -> dict[str, list[str]]:
     probes = Probe.objects.filter(history__in=cells.values("history"))
     choices = {
         name: sorted(set(cells.order_by().values_list(name, flat=True)) - {""})
-        for name in ("format", "writer", "reader", "condition")
+        for name in ("format", "writer", "reader", "embedder", "index", "condition")
     }
     choices["history"] = sorted(set(cells.order_by().values_list("history__key", flat=True)))
     choices["kind"] = sorted(set(probes.order_by().values_list("kind", flat=True)))

@@ -1,9 +1,10 @@
 """How results are judged: the plan's own words, or the defaults where there is no plan."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from experiments.plan.gates import GatePolicy
 from experiments.plan.schema import Contrast, StudyPlan
 
 DEFAULT_SEED = 0
@@ -11,7 +12,10 @@ DEFAULT_SEED = 0
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Margin, chance, gates, directions and contrasts. `planned`: a plan named them."""
+    """Margin, chance, gates, directions and contrasts.
+
+    `planned`: a plan named them before results existed. `late`: why its lock came after them.
+    """
 
     margin_pp: float = 5.0
     second_margin_pp: float = 10.0
@@ -19,11 +23,16 @@ class Settings:
     chance: float = 0.0
     bootstrap_resamples: int = 10_000
     seed: int = DEFAULT_SEED
-    gates: str = "mark"
+    gates: GatePolicy = field(default_factory=GatePolicy)
     directions: tuple[tuple[str, str], ...] = ()
     readers: tuple[str, ...] = ()
     contrasts: tuple[Contrast, ...] = ()
+    formats: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
+    noise_repeats: int = 0
+    secondary: tuple[str, ...] = ()
     planned: bool = False
+    late: str = ""
     scripted: tuple[str, ...] = ()
 
     @classmethod
@@ -43,6 +52,12 @@ class Settings:
             directions=plan.directions or pairs,
             readers=models,
             contrasts=plan.analysis.contrasts,
+            formats=plan.formats,
+            tests=tuple(name for name, settings in plan.tests if settings is not None),
+            noise_repeats=sum(
+                getattr(settings, "noise_repeats", 0) for _, settings in plan.tests if settings
+            ),
+            secondary=plan.analysis.secondary,
             planned=True,
             scripted=tuple(scripted),
         )
@@ -51,6 +66,10 @@ class Settings:
     def of_document(cls, document: Mapping[str, Any]) -> "Settings":
         """Return the settings of a stored plan; an empty one gives the defaults."""
         return cls.of_plan(StudyPlan.model_validate(dict(document))) if document else cls()
+
+    def locked_late(self, because: str) -> "Settings":
+        """Return the settings of a plan whose lock came after the results: nothing is planned."""
+        return replace(self, planned=False, late=because) if because else self
 
     def as_json(self) -> dict[str, Any]:
         """Return what the numbers depend on."""
@@ -62,6 +81,6 @@ class Settings:
             "interval_level": 0.95,
             "bootstrap_resamples": self.bootstrap_resamples,
             "seed": self.seed,
-            "gates": self.gates,
+            "gates": self.gates.model_dump(),
             "planned": self.planned,
         }

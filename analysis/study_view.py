@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis import charts
+from analysis.index_view import IndexPart, index_parts
+from analysis.kept import at_hand
 from analysis.labels import FORMAT_NAMES
 from analysis.results import kept_report
 from analysis.templatetags.memport import answers_url
@@ -25,6 +27,8 @@ class StudyPage:
     findings: Mapping[str, list[str]]
     undecided: list[str]
     decided: bool
+    models: tuple[str, ...]
+    index_parts: list[IndexPart]
 
 
 def report_of(study: Study) -> dict[str, Any]:
@@ -57,7 +61,17 @@ def study_page(study: Study) -> StudyPage:
         study, report, figures, findings,
         [entry["verdict"]["sentence"] for entry in undecided],
         decided=len(undecided) < len(written),
+        models=tuple(dict.fromkeys(d[end] for d in report["directions"] for end in ("old", "new"))),
+        index_parts=index_parts(study, report),
     )  # fmt: skip
+
+
+def summary(study: Study) -> tuple[list[dict[str, Any]], list[str]]:
+    """What the list shows of a study: its verdicts, and what its mixed indexes do."""
+    found: tuple[list[dict[str, Any]], list[str]] = at_hand(
+        study, "summary", lambda: (headlines(study), index_findings(study))
+    )
+    return found
 
 
 def headlines(study: Study) -> list[dict[str, Any]]:
@@ -76,13 +90,20 @@ def headlines(study: Study) -> list[dict[str, Any]]:
     ]
 
 
+def index_findings(study: Study) -> list[str]:
+    """Whether mixed indexes are measurably below full ones; empty without an embedding upgrade."""
+    parts = kept_report(study).get("embedding_upgrade") or ()
+    return [line for part in parts for line in part["finding"]]
+
+
 def state_of(study: Study) -> str:
     """A study's state in words, from its runs."""
     if study.source == Study.Source.TABLE:
         return "imported"
     states = {run.state for run in study.runs.all()}
-    for state in (Run.State.RUNNING, Run.State.QUEUED, Run.State.STOPPING, Run.State.STOPPED,
-                  Run.State.INCOMPLETE, Run.State.COMPLETE):  # fmt: skip
+    for state in (Run.State.RUNNING, Run.State.QUEUED, Run.State.STOPPING, Run.State.BARRED,
+                  Run.State.HELD, Run.State.STOPPED, Run.State.INCOMPLETE,
+                  Run.State.COMPLETE):  # fmt: skip
         if state in states:
             return str(state)
     return "not launched"

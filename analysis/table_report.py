@@ -4,11 +4,13 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from analysis.report import SCHEMA, answers_report, software
 from analysis.settings import Settings
 from analysis.stats.cells import ABSENT, BLANK, Cube
+from analysis.table_plan import table_plan
 from analysis.tables import read_cube
-from experiments.plan.plan import load_plan, plan_sha256
 from stores.errors import InvalidInputError
 
 # Tables that are known to be simulated: the label stays with them everywhere.
@@ -29,7 +31,8 @@ def table_report(
     path
         .csv, .csv.gz or .parquet.
     plan
-        The study plan; without one the defaults apply and everything is labelled unplanned.
+        The study plan, or the folder of its lock; without one the defaults apply and everything is
+        labelled unplanned.
     simulated
         Whether the answers are simulated; known simulated tables are recognised by their checksum.
 
@@ -38,7 +41,8 @@ def table_report(
     InvalidInputError
         For a table or plan that cannot be taken.
     """
-    settings = Settings() if plan is None else Settings.of_plan(load_plan(plan))
+    judged = table_plan(plan)
+    settings = judged.settings
     cube = read_cube(path)
     _check_models(settings, cube, path)
     with path.open("rb") as file:
@@ -46,8 +50,7 @@ def table_report(
     labels = [BROUGHT_IN]
     if simulated or digest in SIMULATED_SHA256:
         labels.insert(0, SIMULATED)
-    if plan is None:
-        labels.append("unplanned: no plan was given, margin and contrasts are the defaults")
+    labels.append(judged.label)
     document = {
         "schema": SCHEMA,
         "study": {
@@ -57,7 +60,7 @@ def table_report(
             "simulated": SIMULATED in labels,
             "scripted": list(settings.scripted),
             "labels": labels,
-            "plan_sha256": "" if plan is None else plan_sha256(load_plan(plan)),
+            "plan_sha256": judged.sha256,
         },
         "settings": settings.as_json(),
         "software": software(),
@@ -65,7 +68,7 @@ def table_report(
             "file": path.name,
             "file_sha256": digest,
             "answers": int((cube.correct != ABSENT).sum()),
-            "unscored": int((cube.correct == BLANK).sum()),
+            **_unanswered(cube),
             "histories": list(cube.histories),
         },
         "coverage": [],
@@ -73,6 +76,13 @@ def table_report(
     }
     beside = (SIMULATED,) if SIMULATED in labels else ()
     return document | answers_report(cube, settings, beside=beside)
+
+
+def _unanswered(cube: Cube) -> dict[str, int]:
+    """Count the rows without a score: never scored, or never asked because nobody reads them."""
+    blank = (cube.correct == BLANK).sum(axis=1)
+    asked = np.array([bool(cell.reader) for cell in cube.cells], dtype=np.bool_)
+    return {"unscored": int(blank[asked].sum()), "not_asked": int(blank[~asked].sum())}
 
 
 def _check_models(settings: Settings, cube: Cube, path: Path) -> None:

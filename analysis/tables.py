@@ -72,12 +72,29 @@ def to_frame(table: pa.Table, place: Place, first_row: int = 0) -> pd.DataFrame:
     """Parse every column by its few distinct values, and name the first row that does not fit."""
     if table.num_rows == 0:
         raise InvalidInputError("the table has no rows", where=place.path.name)
-    return pd.DataFrame(
+    frame = pd.DataFrame(
         {
             column.name: _parsed(table.column(column.name), column, place, first_row)
             for column in COLUMNS
             if column.name in table.column_names
         }
+    )
+    check_readers(frame, place)
+    return frame
+
+
+def check_readers(frame: pd.DataFrame, place: Place) -> None:
+    """Refuse a row without a reader, but for one of an index of which no answer was asked."""
+    missing = frame["reader"].isin([""])
+    bad = missing & (frame["correct"].notna() | frame["index"].isin([""]))
+    if not bad.any():
+        return
+    row = int(np.flatnonzero(bad.to_numpy())[0])
+    raise InvalidInputError(
+        "'' in column reader",
+        where=f"{place.path.name}, {place.words(row)}",
+        expected="a key; nothing stands only in rows of an index without a score, where answers "
+        "were not asked",
     )
 
 

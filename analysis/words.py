@@ -1,5 +1,8 @@
 """Verdicts in the words of people who must decide."""
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 from analysis.stats.swap import Swap
 from analysis.stats.verdicts import Verdict
 from stores.counting import count_of, was_or_were
@@ -118,3 +121,77 @@ def _needed(swap: Swap, verdict: Verdict) -> str:
     n = swap.swap_delta_pp.n_histories
     measured = f"{count_of(n, 'history')} {was_or_were(n)} measured"
     return f"{measured}, about {needed.value:,.0f} would decide at this spread"
+
+
+def duration_words(seconds: float) -> str:
+    """A time for people.
+
+    Examples
+    --------
+    >>> duration_words(42.0), duration_words(5400.0), duration_words(360000.0)
+    ('42 s', '1 h 30 min', '100 h')
+    """
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, rest = divmod(minutes, 60)
+    return f"{hours} h {rest} min" if rest and hours < 100 else f"{hours:,} h"
+
+
+def bytes_words(size: float) -> str:
+    """A size for people, in units of 1,024.
+
+    Examples
+    --------
+    >>> bytes_words(2048), bytes_words(5 * 1024**3)
+    ('2.0 KiB', '5.0 GiB')
+    """
+    value, unit = float(size), "bytes"
+    for larger in ("KiB", "MiB", "GiB", "TiB"):
+        if value < 1024:
+            break
+        value, unit = value / 1024, larger
+    return f"{value:,.0f} bytes" if unit == "bytes" else f"{value:,.1f} {unit}"
+
+
+def amount(figure: Mapping[str, Any], write: Callable[[float], str]) -> str:
+    """A figure `{value, status, reason}` in words, or why there is none."""
+    if figure["value"] is None:
+        return f"not known ({reasons_by_word(figure['reason'])})"
+    return write(figure["value"])
+
+
+def reasons_by_word(reasons: str) -> str:
+    """Name a reason once for all that it holds for.
+
+    Examples
+    --------
+    >>> reasons_by_word("a: not measured; b: not measured; c: not here")
+    'a, b: not measured; c: not here'
+    """
+    whose: dict[str, list[str]] = {}
+    for part in reasons.split("; "):
+        name, mark, reason = part.partition(": ")
+        whose.setdefault(reason if mark else part, []).append(name if mark else "")
+    return "; ".join(
+        f"{', '.join(filter(None, names))}: {reason}" if any(names) else reason
+        for reason, names in whose.items()
+    )
+
+
+def count_words(number: float) -> str:
+    """A large count in few characters.
+
+    Examples
+    --------
+    >>> count_words(9_468), count_words(408_480), count_words(40_848_101)
+    ('9,468', '408 k', '40.8 M')
+    """
+    if number < 100_000:
+        return f"{number:,.0f}"
+    for size, unit in ((1e9, "G"), (1e6, "M")):
+        if number >= size:
+            return f"{number / size:,.1f} {unit}"
+    return f"{number / 1e3:,.0f} k"

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from analysis import words
+from analysis.planning import swap_is_planned
 from analysis.settings import Settings
 from analysis.stats.cells import Cube
 from analysis.stats.figures import Estimate, Figure, Interval
@@ -76,9 +77,8 @@ def section(cube: Cube, settings: Settings, circumstances: Circumstances) -> lis
 def _format(
     cube: Cube, form: Any, old: str, new: str, settings: Settings, around: Circumstances
 ) -> dict[str, Any]:
-    swap = writer_swap(
-        cube, form, old=old, new=new, chance=settings.chance, planned=settings.planned
-    )
+    planned = swap_is_planned(settings, format_name=form.name, old=old, new=new)
+    swap = writer_swap(cube, form, old=old, new=new, chance=settings.chance, planned=planned)
     verdict = _verdict(swap, settings, around)
 
     def breakdown(names: Any) -> list[dict[str, Any]]:
@@ -96,6 +96,7 @@ def _format(
         "format_name": words.format_name(form.name),
         "embedder": form.embedder,
         "written": form.written,
+        "planned": planned,
         **swap.figures(),
         "verdict": {
             **verdict.as_json(),
@@ -172,8 +173,9 @@ def _withheld(swap: Swap, settings: Settings, around: Circumstances, failed: lis
         return damage
     if swap.unscored:
         return f"{count_of(swap.unscored, 'answer')} {was_or_were(swap.unscored)} never scored"
-    if failed and settings.gates != "mark":
-        return "; ".join(gate.sentence() for gate in failed)
+    stopping = [gate for gate in failed if settings.gates.consequence(gate.name) == "stop"]
+    if stopping:
+        return "; ".join(gate.sentence() for gate in stopping)
     return ""
 
 

@@ -9,13 +9,17 @@ if TYPE_CHECKING:
 
 
 def siblings(evaluation: Evaluation) -> "QuerySet[Evaluation]":
-    """The same cell's other evaluations: the first one and its repeats."""
+    """The same cell's other evaluations in its study: the first one and its repeats.
+
+    They may belong to several runs: a test that comes later takes over what an earlier one read.
+    """
     parts = (
-        "run_id", "history_id", "format", "writer", "reader", "embedder", "condition", "index",
+        "history_id", "format", "writer", "reader", "embedder", "condition", "index",
         "repair", "rung",
     )  # fmt: skip
     key = {part: getattr(evaluation, part) for part in parts}
-    return Evaluation.objects.filter(**key).exclude(pk=evaluation.pk)
+    study = evaluation.run.study_id
+    return Evaluation.objects.filter(run__study=study, **key).exclude(pk=evaluation.pk)
 
 
 def attempt_workers(attempt: Attempt) -> set[Any]:

@@ -5,6 +5,7 @@ from typing import ClassVar
 from django.conf import settings
 from django.db import models
 
+from experiments.plan_locks import PlanLock as PlanLock
 from experiments.worker_process import WorkerProcess
 from memport_site.accounts.models import Workspace
 from stores.models import Blob, History, Probe, Store
@@ -49,6 +50,8 @@ class Run(models.Model):
     """One execution of one migration test of a study."""
 
     class State(models.TextChoices):
+        HELD = "held"  # until the gates of its study are decided
+        BARRED = "barred"  # a gate failed; it goes on by a person's decision alone
         QUEUED = "queued"
         RUNNING = "running"
         STOPPING = "stopping"
@@ -62,8 +65,14 @@ class Run(models.Model):
     state = models.CharField(max_length=12, choices=State, default=State.QUEUED)
     # What was checked before any call counted: [{"name", "subject", "expected", "found", "ok"}]
     preflight = models.JSONField(default=list)
+    # What the run was expected to take, as `experiments.forecast` gave it at the launch.
+    forecast = models.JSONField(default=dict)
     # Formats that do not apply to a history: [{"history", "format", "reason"}]
     left_out = models.JSONField(default=list)
+    # Cells that an earlier run of the study reads, and whose answers count here as well.
+    reused = models.PositiveIntegerField(default=0)
+    # Why the run is held or barred, in words.
+    note = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)

@@ -30,7 +30,7 @@ def prove_no_reuse(run: Run) -> NoReuseProof:
     attempts = list(
         Attempt.objects.filter(
             evaluation__run=run, evaluation__repeat__gt=0, state=Attempt.State.COMPLETE
-        ).select_related("evaluation__history")
+        ).select_related("evaluation__history", "evaluation__run")
     )
     problems = [problem for attempt in attempts for problem in _problems(attempt)]
     answers = Answer.objects.filter(attempt__in=attempts).count()

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from experiments.plan.schema import Embedder, Model, StudyPlan
 from experiments.plan.specs import Expansion
 from experiments.preflight_models import check_embedder, check_model
+from experiments.preflight_spaces import check_spaces
 from experiments.surroundings import Check, Surroundings
 from stores.counting import count_of
 from stores.formats.base import MemoryFormat
@@ -34,7 +35,7 @@ def preflight(
         checks += check_model(plan, model, histories, surroundings, formats)
     for embedder in plan.embedders if "rag" in plan.formats else ():
         checks += check_embedder(embedder, surroundings)
-    return checks
+    return [*checks, *check_spaces(plan, histories, surroundings)]
 
 
 def refusal(checks: Sequence[Check]) -> str:

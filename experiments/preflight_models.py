@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from experiments.plan.schema import Embedder, Model, StudyPlan
 from experiments.preflight_room import check_room
+from experiments.preflight_spaces import VECTOR_SIZE
 from experiments.surroundings import Check, ModelElsewhere, Surroundings
 from stores.errors import InvalidInputError
 from stores.formats.base import MemoryFormat
@@ -15,6 +16,10 @@ ENCODED_HISTORIES = 3
 # A text that would not fit even at this many bytes a token is refused without being encoded.
 LONGEST_TOKEN_BYTES = 16
 FIXED_TEXT = "Anna Berg moved the pump to QX-4821 on 3 May; say it in one word."
+# Codes, digits, umlauts, signs and two other scripts: tokenizers differ most on these.
+TOKENIZER_TEXT = (
+    "QX-4821 → ZZ-0007; Größe 38,5 °C, naïve façade; температура, 温度 0x1F… 1234567890"
+)
 
 
 def check_model(
@@ -32,7 +37,8 @@ def check_model(
             found = f"revision {identity.revision or 'unknown'}, {identity.fingerprint}"
             checks = [
                 Check("model", expected, found, True, model.key),
-                *_tokenizer(chat, model.key),
+                *_revision(model, identity.revision),
+                _tokenizer(chat, model),
                 _context(plan, chat, model.key),
                 *check_room(plan, chat, model.key, histories, formats),
             ]
@@ -43,11 +49,25 @@ def check_model(
         return [Check("model", expected, str(error).rstrip("."), False, model.key)]
 
 
-def _tokenizer(chat: ChatModel, key: str) -> list[Check]:
-    if isinstance(chat, ModelElsewhere):
+def _revision(part: Model | Embedder, found: str) -> list[Check]:
+    """The revision, where the plan names the one that it wants."""
+    if part.revision is None:
         return []
-    tokens, most = chat.count_tokens(FIXED_TEXT), len(FIXED_TEXT)
-    return [Check("tokenizer", "counts a fixed text", f"{tokens} tokens", 5 <= tokens <= most, key)]
+    said = found or "unknown: it does not say"
+    return [Check("revision", part.revision, said, found == part.revision, part.key)]
+
+
+def _tokenizer(chat: ChatModel, model: Model) -> Check:
+    """Encode a fixed text: it must have as many tokens as the plan says, or a sensible number."""
+    wanted, least, most = model.fixed_text_tokens, 5, len(TOKENIZER_TEXT.encode())
+    expected = f"{wanted} tokens" if wanted else f"{least} to {most} tokens"
+    expected += " for a fixed text"
+    if isinstance(chat, ModelElsewhere):
+        found = "to be counted by the worker, which has it loaded"
+        return Check("tokenizer", expected, found, True, model.key)
+    tokens = chat.count_tokens(TOKENIZER_TEXT)
+    ok = tokens == wanted if wanted else least <= tokens <= most
+    return Check("tokenizer", expected, f"{tokens} tokens", ok, model.key)
 
 
 def _context(plan: StudyPlan, chat: ChatModel, key: str) -> Check:
@@ -92,5 +112,6 @@ def check_embedder(embedder: Embedder, surroundings: Surroundings) -> list[Check
     ok = size == generation.dimension
     return [
         Check("embedder", expected, found, True, embedder.key),
-        Check("vector size", f"{generation.dimension}", f"{size}", ok, embedder.key),
+        *_revision(embedder, generation.revision),
+        Check(VECTOR_SIZE, f"{generation.dimension}", f"{size}", ok, embedder.key),
     ]

@@ -8,6 +8,7 @@ from django.db.models import Count
 from django.utils import timezone
 
 from experiments.models import Answer, Attempt, Evaluation, Job, Run, StoreBuild
+from experiments.plan.specs import EVERY_FORMAT
 from experiments.time_left import time_left_s
 from stores.counting import count_of
 
@@ -35,7 +36,7 @@ class Progress:
     @property
     def is_over(self) -> bool:
         """Whether nothing more will happen by itself."""
-        ended = (Run.State.COMPLETE, Run.State.INCOMPLETE, Run.State.STOPPED)
+        ended = (Run.State.COMPLETE, Run.State.INCOMPLETE, Run.State.STOPPED, Run.State.BARRED)
         return self.state in ended
 
 
@@ -80,6 +81,8 @@ def current_step(run: Run) -> str:
     if run.state in (Run.State.QUEUED, Run.State.RUNNING):
         return _waiting_step(run)
     words = {
+        Run.State.HELD: run.note or "waiting for the gates",
+        Run.State.BARRED: f"stopped by the gates: {run.note}",
         Run.State.STOPPING: "stopping at the next answer",
         Run.State.STOPPED: "stopped; it goes on at the last committed answer",
         Run.State.COMPLETE: "complete",
@@ -90,15 +93,25 @@ def current_step(run: Run) -> str:
 
 def _build_step(build: StoreBuild) -> str:
     by = build.writer or build.embedder
+    name = f"the {build.spec['index']} index" if build.spec.get("index") else build.format
+    if derived := build.spec.get("derived"):
+        name = f"{name}, {derived.replace('_', ' ')},"
     calls = build.calls.count()
     said = f", {count_of(calls, 'call')} done" if calls else ""
-    return f"building {build.format} of {build.history.key}{f' with {by}' if by else ''}{said}"
+    return f"building {name} of {build.history.key}{f' with {by}' if by else ''}{said}"
 
 
 def _evaluation_step(evaluation: Evaluation) -> str:
     attempt = evaluation.attempts.filter(state=Attempt.State.OPEN).first()
     done = attempt.answers.count() if attempt else 0
-    store = f"{evaluation.format} of {evaluation.history.key}"
+    index = f", index {evaluation.index}," if evaluation.index else ""
+    store = f"{evaluation.format}{index} of {evaluation.history.key}"
+    if evaluation.format == EVERY_FORMAT:
+        store = f"the evidence of {evaluation.history.key}"
+    if evaluation.condition != "normal":
+        store = f"{store}, {evaluation.condition.replace('_', ' ')},"
+    if not evaluation.reader:
+        return f"ranking the evidence in {store}"
     by = f" written by {evaluation.writer}" if evaluation.writer else ""
     again = f", repeat {evaluation.repeat}" if evaluation.repeat else ""
     return f"{evaluation.reader} reads {store}{by}{again}: {count_of(done, 'answer')} so far"

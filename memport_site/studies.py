@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from experiments.forecast_actual import forecast_and_actual
 from experiments.models import Run, Study
 from experiments.plan.translate import nearest
 from experiments.run_progress import progress
@@ -13,6 +14,8 @@ ORDER = (
     Run.State.RUNNING,
     Run.State.STOPPING,
     Run.State.QUEUED,
+    Run.State.HELD,
+    Run.State.BARRED,
     Run.State.STOPPED,
     Run.State.INCOMPLETE,
     Run.State.COMPLETE,
@@ -66,6 +69,7 @@ def study_summary(study: Study, *, with_plan: bool = False) -> dict[str, Any]:
                 "errors": list(now.errors),
                 "left_out": run.left_out,
                 "preflight": run.preflight,
+                "forecast": forecast_and_actual(run),
             }
             for run, now in seen
         ]

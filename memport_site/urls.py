@@ -5,7 +5,19 @@ from django.contrib.staticfiles.storage import staticfiles_storage
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, URLResolver, path
 
-from analysis.views import answers, histories, launch, probes, runs, stores, studies
+from analysis.study_parts import PARTS
+from analysis.views import (
+    answers,
+    histories,
+    launch,
+    losses,
+    parts,
+    probes,
+    runs,
+    stores,
+    studies,
+    tables,
+)
 from memport_site.accounts import views as accounts
 
 
@@ -24,11 +36,20 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/new/", launch.new_study, name="new-study"),
     path("studies/new/file/", launch.launch_from_file, name="launch-file"),
     path("studies/new/form/", launch.launch_from_form, name="launch-form"),
+    path("studies/new/table/", tables.new_table, name="new-table"),
     path("studies/<slug:key>/", studies.study_page, name="study"),
     path("studies/<slug:key>/plan/", studies.plan_page, name="plan"),
+    path("studies/<slug:key>/plan/<str:name>", studies.lock_file, name="lock-file"),
     path("studies/<slug:key>/report.json", studies.report_json, name="report-json"),
     path("studies/<slug:key>/answers.csv", studies.answers_csv, name="answers-csv"),
     path("studies/<slug:key>/answers/", answers.answer_list, name="answers"),
+    path("studies/<slug:key>/loss/probes/", losses.loss_probes, name="loss-probes"),
+    *(
+        path(
+            f"studies/<slug:key>/{part.slug}/", parts.part_page, {"slug": part.slug}, name=part.slug
+        )
+        for part in PARTS
+    ),
     path("runs/<int:run_id>/", runs.run_page, name="run"),
     path("runs/<int:run_id>/progress/", runs.run_progress, name="run-progress"),
     path("runs/<int:run_id>/stop/", runs.stop, name="run-stop"),

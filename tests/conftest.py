@@ -20,7 +20,9 @@ def _a_process_of_its_own() -> Iterator[None]:
     """Each test's database is empty: what this process remembers of another one is wrong."""
     yield
     from experiments.runtime import claims, processes
+    from experiments.services import forecasting
 
     for claim in claims.held():
         claims.drop(claim)
     processes.forget()
+    forecasting.forget()

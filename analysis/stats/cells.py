@@ -13,6 +13,7 @@ from stores.counting import count_of, was_or_were
 RIGHT, WRONG, BLANK, ABSENT = 1, 0, -1, -2
 Codes = npt.NDArray[np.int8]
 ANY = "*"
+NOT_ASKED = "answers were not asked"
 # Formats whose isolated items can do worse than their normal read, which follows links between
 # them: the controlled condition is then no replacement for the way of reading.
 READ_BY_TRAVERSAL = frozenset({"kg_fixed"})
@@ -34,7 +35,11 @@ class Cell:
 
     def label(self) -> str:
         """The parts that are not at their default, in one line."""
-        parts = [self.format, self.embedder, f"{self.writer or 'nobody'} → {self.reader}"]
+        parts = [
+            self.format,
+            self.embedder,
+            f"{self.writer or 'nobody'} → {self.reader or 'nobody'}",
+        ]
         parts.append("" if self.condition == "normal" else self.condition)
         parts += [self.index, self.repair, f"rung {self.rung}" if self.rung else ""]
         parts.append(f"repeat {self.repeat}" if self.repeat else "")
@@ -45,7 +50,8 @@ class Cell:
 class CellCounts:
     """How many probes of each history one cell got right; integers: floats fail at equality.
 
-    All arrays have shape (n_histories,). `probe_set` is a fingerprint of the probes that were
+    `nobody`: the cell has no reader; its evidence was ranked and answers were not asked. All
+    arrays have shape (n_histories,). `probe_set` is a fingerprint of the probes that were
     asked: cells over different probes of a history cannot be compared.
     """
 
@@ -54,6 +60,7 @@ class CellCounts:
     probes: IntArray
     blank: IntArray
     probe_set: npt.NDArray[np.uint64]
+    nobody: bool = False
 
     @classmethod
     def of(
@@ -81,6 +88,8 @@ class CellCounts:
         return tuple(
             "the cell is missing"
             if asked == 0
+            else NOT_ASKED
+            if self.nobody
             else f"{never} of {count_of(asked, 'answer')} {was_or_were(never)} never scored"
             if never
             else ""
@@ -90,7 +99,7 @@ class CellCounts:
     @property
     def defined(self) -> BoolArray:
         """Where every answer was scored and there is at least one."""
-        return np.asarray((self.probes > 0) & (self.blank == 0))
+        return np.asarray((self.probes > 0) & (self.blank == 0) & (not self.nobody))
 
     def accuracy(self) -> PerHistory:
         """Share of right answers per history, a fraction; undefined where a score is missing."""
@@ -227,6 +236,7 @@ class Cube:
             np.asarray(self.per_history(np.where(asked, self._weights, np.uint64(0)))).astype(
                 np.uint64
             ),
+            nobody=not cell.reader,
         )
 
     @cached_property
@@ -239,6 +249,10 @@ class Cube:
     def first(self, cell: Cell, mask: BoolArray | None = None) -> CellCounts:
         """Counts of the lowest repeat of a cell, whatever its number: the headline."""
         return self.counts(self._lowest.get(without_repeat(cell), cell), mask)
+
+    def lowest(self, cell: Cell) -> Cell:
+        """The lowest repeat of a cell; the cell itself where the study lacks it."""
+        return self._lowest.get(without_repeat(cell), cell)
 
     def select(self, accept: Callable[[Cell], bool]) -> list[Cell]:
         """The cells that a condition accepts, sorted."""

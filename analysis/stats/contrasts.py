@@ -68,7 +68,7 @@ def design_of(
         }
     )
     repairs = [c for c in cube.cells if c.repair in ("notes_raw", "notes_store")]
-    indexed = sorted({c.reader for c in cube.cells if c.index == "mixed"})
+    indexed = sorted({c.reader for c in cube.cells if c.index == "mixed"} - {""})
     return Design(
         directions=tuple(directions) or tuple(found),
         readers=tuple(readers) or tuple(indexed),

@@ -84,17 +84,27 @@ def matched_cells(cube: Cube, name: str) -> list[Cell]:
     return [Cell(c.format, c.embedder, c.writer, c.reader, index=c.index) for c in stored]
 
 
+def raw_cell_keys(name: str, writer: str) -> tuple[tuple[str, str], ...]:
+    """Format and writer of the cells that may hold the raw evidence, the nearest first."""
+    return ((name, writer), (name, ""), (ANY, ANY), (ANY, ""))
+
+
+def raw_cell(cube: Cube, cell: Cell) -> Cell:
+    """The cell with the raw evidence: of this format, or the one that all formats share."""
+    for name, writer in raw_cell_keys(cell.format, cell.writer):
+        candidate = Cell(name, "", writer, cell.reader, "raw_evidence")
+        if cube.lowest(candidate) in cube.row:
+            return candidate
+    return candidate
+
+
 def raw_counts(cube: Cube, cell: Cell, mask: BoolArray | None = None) -> CellCounts:
     """Counts with the raw evidence: of this format, or those that all formats of a reader share."""
-    for name, writer in ((cell.format, cell.writer), (cell.format, ""), (ANY, ANY), (ANY, "")):
-        candidate = Cell(name, "", writer, cell.reader, "raw_evidence")
-        counts = cube.first(candidate, mask)
-        if counts.probes.any():
-            return counts
-    return counts
+    return cube.first(raw_cell(cube, cell), mask)
 
 
-def _stored(cell: Cell) -> Cell:
+def stored_cell(cell: Cell) -> Cell:
+    """The same cell read with its stored evidence supplied."""
     return Cell(cell.format, cell.embedder, cell.writer, cell.reader, "stored_evidence", cell.index)
 
 
@@ -152,7 +162,9 @@ def decompose(
         raise ValueError(f"no cell of {name} was read with its stored evidence")
     by_cell = [
         cell_losses(
-            cube.first(cell, mask), cube.first(_stored(cell), mask), raw_counts(cube, cell, mask)
+            cube.first(cell, mask),
+            cube.first(stored_cell(cell), mask),
+            raw_counts(cube, cell, mask),
         )
         for cell in chosen
     ]
@@ -177,7 +189,7 @@ def _share(part: Estimate, total: Estimate) -> Figure:
 def _left_out(cube: Cube, name: str, cells: Sequence[Cell]) -> str:
     if name not in READ_BY_TRAVERSAL:
         return ""
-    changes = [difference(cube.first(_stored(cell)), cube.first(cell)) for cell in cells]
+    changes = [difference(cube.first(stored_cell(cell)), cube.first(cell)) for cell in cells]
     mean = estimate(mean_of(changes), unit="accuracy")
     if mean.value is None or mean.value >= 0:
         return ""

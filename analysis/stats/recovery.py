@@ -221,12 +221,12 @@ def recoveries(
     [('notes_store', 0, 1), ('any', 0, 1), ('none', 0, 1)]
     """
     found = []
-    for name, embedder, old, new in _repaired(cube):
+    for name, embedder, old, new in repaired_stores(cube):
         fresh = cube.first(Cell(name, embedder, old, new, repair="fresh"))
-        methods = _methods(cube, name, embedder, old, new, unit)
+        methods = tries_by_method(cube, name, embedder, old, new, unit)
         every = [attempt for tries in methods.values() for attempt in tries]
         about = {"format": name, "old": old, "new": new}
-        none, source = _none(cube, name, embedder, old, new)
+        none, source = unrepaired(cube, name, embedder, old, new)
         for target in targets:
             found += [
                 cost_to_recover(tries, fresh, target=target, unit=unit, method=method, **about)
@@ -241,15 +241,16 @@ def recoveries(
     return found
 
 
-def _repaired(cube: Cube) -> list[tuple[str, str, str, str]]:
+def repaired_stores(cube: Cube) -> list[tuple[str, str, str, str]]:
     """(format, embedder, old, new) of everything that was repaired."""
     cells = cube.select(lambda c: bool(c.repair) and c.repair not in NO_REPAIR)
     return sorted({(c.format, c.embedder, c.writer, c.reader) for c in cells})
 
 
-def _methods(
+def tries_by_method(
     cube: Cube, name: str, embedder: str, old: str, new: str, unit: str
 ) -> dict[str, list[Try]]:
+    """Every method of a format and direction with its tries, by rung."""
     cells = [
         cell
         for cell in cube.first_repeats()
@@ -269,7 +270,7 @@ def _try(cube: Cube, cell: Cell, unit: str) -> Try:
     return Try(cell.rung, cube.counts(cell), missing if costs is None else costs[cube.row[cell]])
 
 
-def _none(cube: Cube, name: str, embedder: str, old: str, new: str) -> tuple[list[Try], str]:
+def unrepaired(cube: Cube, name: str, embedder: str, old: str, new: str) -> tuple[list[Try], str]:
     """The store as it was inherited, at no cost."""
     free = np.zeros(len(cube.histories))
     candidates = [

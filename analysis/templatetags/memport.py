@@ -82,6 +82,9 @@ def answers_url(key: str, entry: Mapping[str, Any], writer: str, reader: str, **
     filters = {"format": entry["format"], "reader": reader, "condition": "normal", "repeat": "0"}
     if entry["written"]:
         filters["writer"] = writer
+    if entry.get("embedder"):
+        # The indexes of an embedding upgrade are cells of the same format.
+        filters |= {"embedder": entry["embedder"], "index": "none"}
     return f"{reverse('answers', args=[key])}?{urlencode({**filters, **more})}"
 
 
@@ -107,6 +110,12 @@ def p_value(figure: Any) -> SafeString | str:
 def ratio(figure: Any, digits: int = 2) -> SafeString | str:
     """Write a ratio such as retained performance: 0.87."""
     return _figure(figure, lambda value: f"{value:.{digits}f}".replace("-", MINUS))
+
+
+@register.filter
+def change(figure: Any, digits: int = 3) -> SafeString | str:
+    """Write a difference of two fractions with its sign: −0.359."""
+    return _figure(figure, lambda value: signed(value, digits))
 
 
 def _figure(figure: Any, write: Any) -> SafeString | str:
@@ -151,6 +160,14 @@ def interval_ratio(estimate: Any) -> str:
     if not isinstance(estimate, Mapping) or estimate.get("low") is None:
         return ""
     return f"{estimate['low']:.2f} to {estimate['high']:.2f}".replace("-", MINUS)
+
+
+@register.filter
+def interval_change(estimate: Any) -> str:
+    """Write a 95 % interval of a difference of two fractions: −0.410 to −0.308."""
+    if not isinstance(estimate, Mapping) or estimate.get("low") is None:
+        return ""
+    return f"{signed(estimate['low'], 3)} to {signed(estimate['high'], 3)}"
 
 
 @register.filter

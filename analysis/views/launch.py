@@ -22,15 +22,16 @@ def new_study(request: HttpRequest) -> HttpResponse:
 @require_POST
 @requires(Permission.LAUNCH)
 def launch_from_file(request: HttpRequest) -> HttpResponse:
-    """Launch from an uploaded or pasted plan."""
+    """Check an uploaded or pasted plan, and launch it once it is confirmed."""
     upload = request.FILES.get("file")
     limit = launching.MAX_PLAN_BYTES + 1
     data = upload.read(limit) if upload else request.POST.get("plan", "").encode()
     launch = launching.launch_text(
         data,
-        source=str(upload.name) if upload else "plan",
+        source=str(upload.name) if upload else request.POST.get("source") or "plan",
         workspace=workspace_of(request),
         user=user_of(request),
+        confirmed=_is_confirmed(request),
     )
     return _after(request, launch, text=data[:limit].decode(errors="replace"))
 
@@ -38,12 +39,22 @@ def launch_from_file(request: HttpRequest) -> HttpResponse:
 @require_POST
 @requires(Permission.LAUNCH)
 def launch_from_form(request: HttpRequest) -> HttpResponse:
-    """Launch from the simple form."""
+    """Check the plan that the simple form describes, and launch it once it is confirmed."""
     fields = launching.FORM_DEFAULTS
     values: dict[str, Any] = {name: request.POST.get(name, "").strip() for name in fields}
     values["formats"] = request.POST.getlist("formats")
-    launch = launching.launch_values(values, workspace=workspace_of(request), user=user_of(request))
+    launch = launching.launch_values(
+        values,
+        workspace=workspace_of(request),
+        user=user_of(request),
+        confirmed=_is_confirmed(request),
+    )
     return _after(request, launch, values=values)
+
+
+def _is_confirmed(request: HttpRequest) -> bool:
+    """The first step shows checks and forecast; the second one launches what they were made of."""
+    return request.POST.get("step") != "check"
 
 
 def _after(request: HttpRequest, launch: launching.Launch, **shown: Any) -> HttpResponse:
@@ -64,4 +75,5 @@ def _form(
         "text": text, "values": values or launching.defaults(choices), "choices": choices,
         "formats": launching.FORM_DEFAULTS["formats"],
     }  # fmt: skip
-    return render(request, "studies/new.html", context, status=422 if launch else 200)
+    status = 422 if launch and launch.errors else 200
+    return render(request, "studies/new.html", context, status=status)

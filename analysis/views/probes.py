@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
-from analysis import evidence, prompts, selectors
+from analysis import evidence, lost, prompts, selectors
 from analysis.notices import notices_of
 from analysis.views.histories import chosen_cells, chosen_study
 from experiments.models import Answer
@@ -26,7 +26,7 @@ def probe_page(request: HttpRequest, probe_id: int) -> HttpResponse:
         "study": study, "groups": selectors.by_format(paths),
         "events": evidence.evidence_rows(events, probe, spans, whole="whole" in request.GET),
         "notices": notices_of(study, history=probe.history) if study else None,
-        "neighbours": selectors.neighbours(probe),
+        "neighbours": selectors.neighbours(probe), "lost_in": lost.lost_in(paths),
     }  # fmt: skip
     return render(request, "probes/probe.html", context)
 

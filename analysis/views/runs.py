@@ -10,6 +10,7 @@ from django.views.decorators.http import require_POST
 from analysis import run_view, selectors
 from analysis.notices import notices_of
 from analysis.views.common import page_of, user_of
+from experiments.forecast_actual import forecast_and_actual
 from experiments.models import Run
 from experiments.services import control
 from memport_site.accounts.access import requires, workspace_of
@@ -23,6 +24,7 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
     """One run: how far it is, what each evaluation did, took and cost."""
     context = _context(request, run_id)
     context["notices"] = notices_of(context["study"])
+    context["compared"] = forecast_and_actual(context["run"])
     return render(request, "runs/run.html", context)
 
 

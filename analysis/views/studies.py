@@ -2,15 +2,19 @@
 
 import json
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
 from analysis import run_view, selectors, study_view
-from analysis.notices import notices_of, stamp_of
+from analysis.kept import at_hand
+from analysis.notices import shown_notices, stamp_of
 from analysis.observations import csv_bytes, from_study
 from analysis.results import kept_report
+from analysis.study_parts import offered
 from analysis.views.common import STUDIES_ON_A_PAGE, page_of, study_or_404
+from experiments.lock_checks import check_lock, lock_of
 from experiments.models import Study
+from experiments.plan import lock_files
 from memport_site.accounts.access import requires, workspace_of
 from memport_site.accounts.permissions import Permission
 
@@ -19,7 +23,7 @@ from memport_site.accounts.permissions import Permission
 def study_list(request: HttpRequest) -> HttpResponse:
     """Every study of the workspace: what was asked, its state, its headline per direction."""
     page = page_of(request, selectors.studies(workspace_of(request)), size=STUDIES_ON_A_PAGE)
-    rows = [(study, study_view.state_of(study), study_view.headlines(study)) for study in page]
+    rows = [(one, study_view.state_of(one), *study_view.summary(one)) for one in page]
     return render(request, "studies/list.html", {"nav": "studies", "page": page, "rows": rows})
 
 
@@ -31,9 +35,11 @@ def study_page(request: HttpRequest, key: str) -> HttpResponse:
     context = {
         "nav": "studies", "study": study, "page": page, "report": page.report,
         "state": study_view.state_of(study), "runs": study.runs.all(),
-        "deviations": study.deviations.order_by("at"), "asked": selectors.asked(study),
-        "notices": notices_of(study),
-        "costs": run_view.study_costs(study.runs.all()),
+        "deviations": study.deviations.order_by("at"),
+        "asked": at_hand(study, "asked", lambda: selectors.asked(study)),
+        "notices": shown_notices(study, page.report),
+        "costs": at_hand(study, "costs", lambda: run_view.study_costs(study.runs.all())),
+        "parts": offered(page.report),
     }  # fmt: skip
     return render(request, "studies/study.html", context)
 
@@ -42,8 +48,33 @@ def study_page(request: HttpRequest, key: str) -> HttpResponse:
 def plan_page(request: HttpRequest, key: str) -> HttpResponse:
     """The locked plan, whole."""
     study = study_or_404(request, key)
-    text = json.dumps(study.plan, indent=2, ensure_ascii=False)
-    return render(request, "studies/plan.html", {"nav": "studies", "study": study, "text": text})
+    checks = check_lock(study)
+    context = {
+        "nav": "studies", "study": study, "lock": lock_of(study), "checks": checks,
+        "holds": all(check.ok for check in checks), "lock_files": tuple(LOCK_FILES),
+        "text": json.dumps(study.plan, indent=2, ensure_ascii=False),
+    }  # fmt: skip
+    return render(request, "studies/plan.html", context)
+
+
+# File of a lock → what it holds; the same files as `memport study lock` writes.
+LOCK_FILES = {
+    lock_files.PLAN: lambda lock: bytes(lock.plan_json),
+    lock_files.HASH: lambda lock: f"{lock.sha256}  {lock_files.PLAN}\n".encode(),
+    lock_files.SIGNATURE: lambda lock: bytes(lock.signature),
+    lock_files.KEY: lambda lock: lock.public_key.encode(),
+}
+
+
+@requires(Permission.VIEW)
+def lock_file(request: HttpRequest, key: str, name: str) -> HttpResponse:
+    """One file of the lock, to be checked elsewhere."""
+    lock = lock_of(study_or_404(request, key))
+    if lock is None or name not in LOCK_FILES:
+        raise Http404("there is no such file in this lock")
+    response = HttpResponse(LOCK_FILES[name](lock), content_type="application/octet-stream")
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
 
 
 @requires(Permission.VIEW)

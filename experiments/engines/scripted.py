@@ -16,6 +16,7 @@ from stores.errors import InvalidInputError
 from stores.roles import ChatReply, ChatRequest, EngineError, FinishReason, ModelIdentity
 
 CODE = re.compile(r"[A-Z]{2}-\d{4}")
+NOTE_LINE = re.compile(r"^[-*] (.+)$", re.MULTILINE)
 QUESTION = re.compile(r"^\s*Question:\s*(.*)$", re.MULTILINE | re.IGNORECASE)
 WORD = re.compile(r"[a-z0-9][a-z0-9-]*")
 UNKNOWN = "I do not know."
@@ -158,7 +159,9 @@ class ScriptedModel:
             return text, "stop"
         if questions := QUESTION.findall(request.suffix):
             return self._read(request, questions[-1]), "stop"
-        return "\n".join(f"- {text}" for _, text in self._kept_lines(request)), "stop"
+        if kept := self._kept_lines(request):
+            return "\n".join(f"- {text}" for _, text in kept), "stop"
+        return "\n".join(f"* {text}" for text in self._kept_notes(request)), "stop"
 
     def _cut(
         self, text: str, reason: FinishReason, request: ChatRequest
@@ -175,6 +178,14 @@ class ScriptedModel:
         return [
             (number, text)
             for number, text in event_lines(request.prefix + request.suffix)
+            if self._draw("keep", text, str(request.seed)) < self._options.keep
+        ]
+
+    def _kept_notes(self, request: ChatRequest) -> list[str]:
+        """Return the notes, one a line, that this model keeps when it rewrites them."""
+        return [
+            text
+            for text in NOTE_LINE.findall(request.prefix + request.suffix)
             if self._draw("keep", text, str(request.seed)) < self._options.keep
         ]
 

@@ -1,8 +1,11 @@
 """What one part of a plan asks of another: names that must be known, things that need others."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
+from experiments.plan.check_controlled import check_controlled
+from experiments.plan.check_lists import repeated, unknown
+from experiments.plan.check_upgrade import check_upgrade, misses_cells
 from experiments.plan.patterns import why_not_bounded
 from experiments.plan.problems import Location, Problem
 from experiments.plan.schema import Embedder, Model, StudyPlan
@@ -29,7 +32,7 @@ REFUSES: dict[str, tuple[str, ...]] = {
 # Contrast → the formats whose cells it is made of; None: no test of this version measures it.
 CONTRAST_FORMATS: dict[str, tuple[str, ...] | None] = {
     "H1": ("notes",),
-    "H2": None,
+    "H2": ("rag",),
     "H4a": ("notes", "kg_fixed"),
     "H7a": None,
 }
@@ -51,31 +54,17 @@ def cross_check(plan: StudyPlan) -> list[Problem]:
     return [problem for check in checks for problem in check(plan)]
 
 
-def _repeated(values: Sequence[object], at: Location, what: str, name: str) -> Iterator[Problem]:
-    """One problem for each value that stands in a list a second time."""
-    for n, value in enumerate(values):
-        if value in values[:n]:
-            place = (*at, n, name) if name else (*at, n)
-            yield Problem(place, f"{what} {value!r} is given twice", hint="Keep one of them")
-
-
-def _unknown(key: str, known: Sequence[str], at: Location, what: str) -> Iterator[Problem]:
-    if key not in known:
-        hint = nearest(key, known)
-        yield Problem(at, f"{what} {key!r} is not in the plan", " or ".join(known), hint)
-
-
 def _histories(plan: StudyPlan) -> Iterator[Problem]:
     histories = plan.histories
     given = [histories.preset is not None, histories.collection is not None, bool(histories.keys)]
     if sum(given) != 1:
         what = "no histories are named" if not any(given) else "histories are named in two ways"
         yield Problem(("histories",), what, "exactly one of preset, collection, keys")
-    yield from _repeated(histories.keys, ("histories", "keys"), "the history", "")
+    yield from repeated(histories.keys, ("histories", "keys"), "the history", "")
 
 
 def _formats(plan: StudyPlan) -> Iterator[Problem]:
-    yield from _repeated(plan.formats, ("formats",), "the format", "")
+    yield from repeated(plan.formats, ("formats",), "the format", "")
     if "rag" in plan.formats and not plan.embedders:
         yield Problem(
             ("formats",), "the format 'rag' needs an embedder", hint="Add one under embedders"
@@ -83,8 +72,8 @@ def _formats(plan: StudyPlan) -> Iterator[Problem]:
 
 
 def _engines(plan: StudyPlan) -> Iterator[Problem]:
-    yield from _repeated([m.key for m in plan.models], ("models",), "the model", "key")
-    yield from _repeated([e.key for e in plan.embedders], ("embedders",), "the embedder", "key")
+    yield from repeated([m.key for m in plan.models], ("models",), "the model", "key")
+    yield from repeated([e.key for e in plan.embedders], ("embedders",), "the embedder", "key")
     for n, model in enumerate(plan.models):
         yield from _engine(model, ("models", n))
     for n, embedder in enumerate(plan.embedders):
@@ -112,10 +101,10 @@ def _engine(part: Model | Embedder, at: Location) -> Iterator[Problem]:
 
 def _directions(plan: StudyPlan) -> Iterator[Problem]:
     known = [model.key for model in plan.models]
-    yield from _repeated(plan.directions, ("directions",), "the direction", "")
+    yield from repeated(plan.directions, ("directions",), "the direction", "")
     for n, (old, new) in enumerate(plan.directions):
         for side, key in enumerate((old, new)):
-            yield from _unknown(key, known, ("directions", n, side), "the model")
+            yield from unknown(key, known, ("directions", n, side), "the model")
         if old == new:
             yield Problem(("directions", n), f"the direction leads from {old!r} to itself")
     if plan.directions:
@@ -126,17 +115,26 @@ def _directions(plan: StudyPlan) -> Iterator[Problem]:
 
 
 def _tests(plan: StudyPlan) -> Iterator[Problem]:
+    named = [name for name, settings in plan.tests if settings is not None]
+    if not named:
+        known = " or ".join(type(plan.tests).model_fields)
+        yield Problem(("tests",), "no test is named", f"{known}, with its settings or {{}}")
+    yield from _writer_swap(plan)
+    yield from check_upgrade(plan)
+    yield from check_controlled(plan)
+
+
+def _writer_swap(plan: StudyPlan) -> Iterator[Problem]:
     swap = plan.tests.writer_swap
     if swap is None:
-        yield Problem(("tests",), "no test is named", "writer_swap, with its settings or {}")
         return
     at: Location = ("tests", "writer_swap")
     if len(plan.models) < 2:
         yield Problem(("models",), "a writer swap needs two models, an old one and a new one")
     known = [embedder.key for embedder in plan.embedders]
-    yield from _repeated(swap.embedders, (*at, "embedders"), "the embedder", "")
+    yield from repeated(swap.embedders, (*at, "embedders"), "the embedder", "")
     for n, key in enumerate(swap.embedders):
-        yield from _unknown(key, known, (*at, "embedders", n), "the embedder")
+        yield from unknown(key, known, (*at, "embedders", n), "the embedder")
 
 
 def _budgets(plan: StudyPlan) -> Iterator[Problem]:
@@ -166,7 +164,7 @@ def _scoring(plan: StudyPlan) -> Iterator[Problem]:
 def _contrasts(plan: StudyPlan) -> Iterator[Problem]:
     at: Location = ("analysis", "contrasts")
     contrasts = plan.analysis.contrasts
-    yield from _repeated([contrast.key for contrast in contrasts], at, "the contrast", "key")
+    yield from repeated([contrast.key for contrast in contrasts], at, "the contrast", "key")
     for n, contrast in enumerate(contrasts):
         formats = CONTRAST_FORMATS[contrast.key]
         if formats is None:
@@ -175,3 +173,10 @@ def _contrasts(plan: StudyPlan) -> Iterator[Problem]:
         elif missing := [name for name in formats if name not in plan.formats]:
             what = f"the contrast {contrast.key} needs the format {missing[0]!r}"
             yield Problem((*at, n, "key"), what, hint="Add it under formats")
+        elif contrast.key == "H2" and (what := misses_cells(plan)):
+            yield Problem((*at, n, "key"), f"the contrast H2 {what}")
+    alphas: dict[str, float] = {}
+    for n, contrast in enumerate(contrasts):
+        if alphas.setdefault(contrast.family, contrast.alpha) != contrast.alpha:
+            what = f"the family {contrast.family!r} has two values of alpha"
+            yield Problem((*at, n, "alpha"), what, hint="Holm corrects one family at one alpha")

@@ -70,8 +70,14 @@ def _validated(value: Any, text: PlanText) -> StudyPlan:
 
 
 def plan_value(plan: StudyPlan) -> dict[str, Any]:
-    """Return the plan as plain JSON values, defaults written out: what a lock keeps."""
-    return plan.model_dump(mode="json")
+    """Return the plan as plain JSON values, defaults written out: what a lock keeps.
+
+    A test that the plan does not name is left out, so that a plan keeps its hash when memport
+    learns another test.
+    """
+    value = plan.model_dump(mode="json")
+    tests = value["tests"]
+    return {**value, "tests": {name: kept for name, kept in tests.items() if kept is not None}}
 
 
 def canonical_json(plan: StudyPlan | Mapping[str, Any]) -> bytes:

@@ -17,7 +17,7 @@ def choose_cells(cells: Sequence[EvaluationSpec], *, count: int, seed: int) -> l
     """
     strata: dict[tuple[str, ...], list[EvaluationSpec]] = defaultdict(list)
     for cell in sorted(cells, key=lambda cell: _draw(cell, seed)):
-        strata[cell.format, cell.writer, cell.reader, cell.embedder].append(cell)
+        strata[cell.format, cell.writer, cell.reader, cell.embedder, cell.index].append(cell)
     # Round by round: the first of every stratum, then the second of every stratum, …
     rounds = [
         (n, _draw(cell, seed), cell) for kept in strata.values() for n, cell in enumerate(kept)

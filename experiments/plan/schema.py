@@ -3,23 +3,21 @@
 from itertools import permutations
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from experiments.plan.judging import Analysis
+from experiments.plan.judging import Contrast as Contrast
+from experiments.plan.part import Key, PlanPart
 
 EngineName = Literal["llama_cpp", "openai_api", "vllm_offline", "scripted"]
 EmbedderEngineName = Literal["onnx", "sentence_transformers", "openai_api", "scripted"]
 FormatName = Literal["lc_raw", "rag", "notes", "kg_fixed"]
-TestName = Literal["writer_swap"]
-Key = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")]
+TestName = Literal["gates", "writer_swap", "embedding_upgrade", "controlled_evidence"]
+IndexName = Literal["old", "full", "mixed", "router", "dual_query", "version_filter"]
 # A study's key stands in addresses and file names, so it has no dots.
 StudyKey = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$")]
 # What every engine and NumPy take as a seed.
 Seed = Annotated[int, Field(ge=0, le=2**31 - 1)]
-
-
-class PlanPart(BaseModel):
-    """Base of every part: frozen, and a key that it does not know is an error."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Histories(PlanPart):
@@ -27,6 +25,8 @@ class Histories(PlanPart):
 
     preset: Literal["tiny", "small", "paper"] | None = None
     seed: Seed = 0
+    # Calibration histories are never reported with those of a study.
+    split: Literal["study", "calibration"] = "study"
     collection: str | None = None
     keys: tuple[str, ...] = ()
     # At most this many probes per history, in their order; None: all.
@@ -43,21 +43,30 @@ class Price(PlanPart):
 
 
 class Served(PlanPart):
-    """What is loaded or called: `catalogue` names weights, `base_url` and `model` an endpoint."""
+    """What is loaded or called: `catalogue` names weights, `base_url` and `model` an endpoint.
+
+    `revision` is what preflight must find; None: whatever is there.
+    """
 
     key: Key
     catalogue: str | None = None
     base_url: str | None = None
     model: str | None = None
+    revision: str | None = None
     api_key_env: str | None = None
     options: dict[str, Any] = Field(default_factory=dict)
     price: Price = Price()
 
 
 class Model(Served):
-    """A writer and reader."""
+    """A writer and reader.
+
+    `fixed_text_tokens` (the tokens of preflight's fixed text, which tell one tokenizer from
+    another) is what preflight must find; None: whatever is there.
+    """
 
     engine: EngineName
+    fixed_text_tokens: int | None = Field(default=None, ge=1)
 
 
 class Embedder(Served):
@@ -93,30 +102,48 @@ class WriterSwap(PlanPart):
     embedders: tuple[Key, ...] = ()
 
 
+class EmbeddingUpgrade(PlanPart):
+    """Migration test 2: `rag` under the old embedder, the new one, and what lies between.
+
+    `dial` adds mixed indexes by their share of migrated chunks in percent (50 is `mixed`, 100 is
+    `full`). `retrieval_only` ranks the evidence and asks no model for an answer.
+    """
+
+    old: Key
+    new: Key
+    indexes: tuple[IndexName, ...] = ("old", "full", "mixed", "router")
+    dial: tuple[Annotated[int, Field(ge=0, le=100)], ...] = ()
+    retrieval_only: bool = False
+    noise_repeats: int = Field(default=0, ge=0)
+
+
+class ControlledEvidence(PlanPart):
+    """Migration test 4: stored and raw evidence supplied, for `notes` and `rag`.
+
+    `style_rewrite`: the new model of each direction rewrites the old one's notes. `kg_items`: are
+    isolated items of a graph a replacement for reading it?
+    """
+
+    style_rewrite: bool = True
+    kg_items: bool = True
+
+
+class Gates(PlanPart):
+    """The cells that the gates need, run before the tests; `analysis.gates` says what follows.
+
+    `doses`: in how many percent of the probes the evidence codes are corrupted.
+    """
+
+    doses: tuple[Literal[25, 50, 75], ...] = (25, 50, 75)
+
+
 class Tests(PlanPart):
-    """The migration tests of the study, each with its own settings."""
+    """The gates and the migration tests of the study, each with its own settings."""
 
+    gates: Gates | None = None
     writer_swap: WriterSwap | None = None
-
-
-class Contrast(PlanPart):
-    """A planned contrast: positive favours the claim."""
-
-    key: Literal["H1", "H2", "H4a", "H7a"]
-    margin_pp: float = 5.0
-    expected: Literal["greater"] = "greater"
-
-
-class Analysis(PlanPart):
-    """How results will be judged."""
-
-    margin_pp: float = Field(default=5.0, gt=0)
-    alpha: float = Field(default=0.05, gt=0, lt=1)
-    chance: float = Field(default=0.0, ge=0, lt=1)
-    correction: Literal["holm"] = "holm"
-    contrasts: tuple[Contrast, ...] = ()
-    bootstrap_resamples: int = Field(default=10_000, ge=100)
-    gates: Literal["mark", "stop"] = "mark"
+    embedding_upgrade: EmbeddingUpgrade | None = None
+    controlled_evidence: ControlledEvidence | None = None
 
 
 class ScoringRule(PlanPart):
@@ -133,7 +160,8 @@ class StudyPlan(PlanPart):
     title: str = Field(min_length=1, max_length=200)
     histories: Histories
     formats: tuple[FormatName, ...] = Field(min_length=1)
-    models: tuple[Model, ...] = Field(min_length=1)
+    # Empty only where no test asks for an answer.
+    models: tuple[Model, ...] = ()
     embedders: tuple[Embedder, ...] = ()
     # Old to new; empty: every ordered pair of models.
     directions: tuple[tuple[Key, Key], ...] = ()

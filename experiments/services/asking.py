@@ -80,7 +80,8 @@ def rank_and_recall(reading: Reading, *, top_k: int) -> tuple[int | None, float 
     """
     if not reading.evidence_ranks:
         return None, None
-    ranks = {rank for rank in reading.evidence_ranks.values() if rank is not None}
-    nowhere = sum(rank is None for rank in reading.evidence_ranks.values())
-    shown = {rank for rank in ranks if rank <= top_k}
-    return min(shown, default=None), len(shown) / (len(ranks) + nowhere)
+    # One entry per chunk, by its name; evidence that no chunk holds goes by its own.
+    items = reading.evidence_items or {}
+    chunks = {items.get(event, event): rank for event, rank in reading.evidence_ranks.items()}
+    shown = [rank for rank in chunks.values() if rank is not None and rank <= top_k]
+    return min(shown, default=None), len(shown) / len(chunks)

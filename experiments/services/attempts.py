@@ -13,18 +13,18 @@ from stores.roles import ModelIdentity
 
 
 def open_attempt(
-    evaluation: Evaluation, *, store: Store, reader: ModelIdentity, work: Work
+    evaluation: Evaluation, *, store: Store | None, reader: ModelIdentity | None, work: Work
 ) -> Attempt:
-    """Return the open attempt to go on with, or begin one.
+    """Return the open attempt to go on with, or begin one; no reader: nobody is asked.
 
     An attempt goes on only with the same reader, to the byte, and the same store: otherwise its
     answers would be of two kinds, so it is abandoned (and kept) and a new one begins.
     """
-    identity = asdict(reader)
+    identity = asdict(reader) if reader is not None else {}
     with work.commit():
         attempt = evaluation.attempts.filter(state=Attempt.State.OPEN).first()
         if attempt is not None:
-            if attempt.reader_identity == identity and attempt.store_id == store.pk:
+            if attempt.reader_identity == identity and attempt.store == store:
                 attempt.resumes += 1
                 attempt.save(update_fields=["resumes"])
                 return attempt

@@ -4,15 +4,16 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils import timezone
-
-from experiments.models import Evaluation, Job, StoreBuild
+from experiments.models import StoreBuild
 from experiments.plan.budgets import write_budget
 from experiments.plan.schema import StudyPlan
 from experiments.runtime.pool import engine_pool
 from experiments.runtime.processes import this_process
 from experiments.selectors import study_plan
+from experiments.services.builds import complete_build
+from experiments.services.derived_stores import build_derived
 from experiments.services.execution import Outcome, Work, execute
+from experiments.services.indexes import build_index
 from experiments.services.inputs import embedder_call
 from experiments.services.journal import JournaledChat
 from experiments.services.timing import TimedEmbedder
@@ -20,7 +21,6 @@ from stores.formats.base import MemoryFormat
 from stores.formats.formats import FORMATS
 from stores.formats.prompts import load_prompt
 from stores.keeping import find_store, identity_hash, keep_store
-from stores.models import Store
 from stores.roles import ChatModel
 from stores.selectors import history_value
 
@@ -50,6 +50,12 @@ class _Roles:
 def _build(build_id: int, work: Work) -> None:
     build = StoreBuild.objects.select_related("run__study__workspace", "history").get(pk=build_id)
     plan = study_plan(build.run.study)
+    if build.spec.get("index"):
+        build_index(build, plan, work)
+        return
+    if build.spec.get("derived"):
+        build_derived(build, plan, work)
+        return
     with ExitStack() as stack:
         roles = _open_roles(stack, build, plan)
         identity = identity_hash(
@@ -62,7 +68,7 @@ def _build(build_id: int, work: Work) -> None:
         known = find_store(workspace=build.run.study.workspace, identity=identity)
         if known is not None:
             with work.commit():
-                _complete(build, work, known, reused=True)
+                complete_build(build, work, known, reused=True)
             return
         _write(build, plan, roles, identity, work)
 
@@ -132,12 +138,4 @@ def _write(build: StoreBuild, plan: StudyPlan, roles: _Roles, identity: str, wor
             budget=write_budget(plan),
             **roles.identities(),
         )
-        _complete(build, work, store, reused=False)
-
-
-def _complete(build: StoreBuild, work: Work, store: Store, *, reused: bool) -> None:
-    """End the build and let the evaluations of its store begin."""
-    work.claim.end(
-        Job.State.COMPLETE, store=store, reused=reused, finished_at=timezone.now(), error=""
-    )
-    Evaluation.objects.filter(build=build, state=Job.State.WAITING).update(state=Job.State.READY)
+        complete_build(build, work, store, reused=False)

@@ -4,6 +4,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from experiments.models import Attempt, Deviation, Evaluation, Job, Run, StoreBuild
+from experiments.services.gating import state_to_go_on
 from experiments.services.launch import wake_workers
 from experiments.services.run_state import settle_run
 from memport_site.accounts.models import AuditEntry, User
@@ -30,7 +31,7 @@ def resume_run(*, run: Run, user: User | None) -> Run:
     """Go on with a stopped run at the last commit. One that is not stopped is left as it is."""
     stopped = (Run.State.STOPPING, Run.State.STOPPED)
     resumed = Run.objects.filter(pk=run.pk, state__in=stopped).update(
-        state=Run.State.QUEUED, finished_at=None
+        state=state_to_go_on(run), finished_at=None, note=""
     )
     if resumed:
         _audit("run.resume", run, user)
@@ -57,7 +58,9 @@ def rerun_failed(*, run: Run, user: User | None, why: str) -> int:
     Attempt.objects.filter(evaluation__in=evaluations, state=Attempt.State.OPEN).update(
         state=Attempt.State.ABANDONED, finished_at=timezone.now()
     )
-    _make_ready(StoreBuild, [build.pk for build in builds], Job.State.READY)
+    _make_ready(StoreBuild, [b.pk for b in builds if not b.spec.get("parent")], Job.State.READY)
+    _make_ready(StoreBuild, [b.pk for b in builds if b.spec.get("parent")], Job.State.WAITING)
+    _let_children_begin(run)
     waiting = [e.pk for e in evaluations if e.build is not None and e.build.store_id is None]
     ready = [e.pk for e in evaluations if e.pk not in set(waiting)]
     _make_ready(Evaluation, waiting, Job.State.WAITING)
@@ -67,6 +70,16 @@ def rerun_failed(*, run: Run, user: User | None, why: str) -> int:
     settle_run(run_id=run.pk)
     transaction.on_commit(wake_workers)
     return len(builds) + len(evaluations)
+
+
+def _let_children_begin(run: Run) -> None:
+    """A store that is made from another one may be built where that one is there."""
+    waiting = run.store_builds.filter(state=Job.State.WAITING)
+    done = set(
+        run.store_builds.filter(state=Job.State.COMPLETE).values_list("store_key", flat=True)
+    )
+    ids = [build.pk for build in waiting if build.spec.get("parent") in done]
+    StoreBuild.objects.filter(pk__in=ids).update(state=Job.State.READY)
 
 
 def _make_ready(

@@ -1,10 +1,9 @@
 """Run one evaluation: show each probe's reading to the reader, score, commit, go on."""
 
-import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from experiments.models import Attempt, Evaluation
+from experiments.models import Attempt, Call, Evaluation
 from experiments.plan.budgets import write_budget
 from experiments.plan.schema import StudyPlan
 from experiments.runtime.pool import engine_pool
@@ -13,16 +12,27 @@ from experiments.selectors import probes_asked, study_plan
 from experiments.services.answers import keep_answers, next_position, reader_call, scored_answer
 from experiments.services.asking import Question, asking_order, check_room
 from experiments.services.attempts import complete_attempt, open_attempt
+from experiments.services.conditions import (
+    WITHOUT_STORE,
+    check_condition,
+    readings_without_store,
+    reads_normally,
+    stored_readings,
+)
 from experiments.services.execution import Outcome, Work, execute
+from experiments.services.indexes import index_readings
 from experiments.services.inputs import batch_size, embedder_call
+from experiments.services.retrieval import keep_ranks
+from experiments.services.stored import checked_content
 from experiments.services.timing import TimedEmbedder
 from stores.errors import InvalidInputError
+from stores.formats.base import Reading
 from stores.formats.formats import FORMATS
 from stores.formats.reading import reader_request
 from stores.models import Store
 from stores.roles import ChatModel, ChatRequest
 from stores.selectors import history_value
-from stores.workload.types import History
+from stores.workload.types import History, Probe
 
 
 def evaluate(*, evaluation_id: int) -> Outcome:
@@ -32,29 +42,31 @@ def evaluate(*, evaluation_id: int) -> Outcome:
 
 @dataclass(frozen=True, slots=True)
 class _Cell:
-    """One evaluation with everything that its answers are made from."""
+    """One evaluation with everything that its answers are made from; some read no store."""
 
     evaluation: Evaluation
     plan: StudyPlan
-    store: Store
+    store: Store | None
     history: History
     work: Work
 
     @property
     def by_rank(self) -> bool:
-        """Whether the format retrieves by rank."""
-        return FORMATS[self.evaluation.format].needs_embedder
+        """Whether the cell retrieves by rank."""
+        return reads_normally(self.evaluation) and FORMATS[self.evaluation.format].needs_embedder
 
 
 def _evaluate(evaluation_id: int, work: Work) -> None:
     cell = _load_cell(evaluation_id, work)
+    if not cell.evaluation.reader:
+        _rank(cell)
+        return
     reader = cell.plan.model(cell.evaluation.reader)
     budgets = cell.plan.budgets
     with engine_pool().chat_model(reader, context_tokens=budgets.context_tokens) as model:
         attempt = open_attempt(cell.evaluation, store=cell.store, reader=model.identity, work=work)
         answered = set(attempt.answers.values_list("probe_id", flat=True))
-        embedder = _embedder(cell)
-        questions = _questions(cell, embedder)
+        questions, embedder_calls = _questions(cell)
         check_room(
             questions,
             count_tokens=model.count_tokens,
@@ -62,82 +74,110 @@ def _evaluate(evaluation_id: int, work: Work) -> None:
             output_tokens=budgets.reader_output_tokens,
             reader=reader.key,
         )
-        _keep_embedder_call(cell, attempt, embedder)
+        _keep_embedder_calls(cell, attempt, embedder_calls)
         missing = [question for question in questions if question.probe.pk not in answered]
         _ask(cell, attempt, model, missing)
     complete_attempt(attempt, work=work)
+
+
+def _rank(cell: _Cell) -> None:
+    """Nobody reads this cell: keep what was retrieved, and ask for no answer."""
+    attempt = open_attempt(cell.evaluation, store=cell.store, reader=None, work=cell.work)
+    questions, embedder_calls = _questions(cell)
+    _keep_embedder_calls(cell, attempt, embedder_calls)
+    keep_ranks(attempt, questions, top_k=cell.plan.budgets.top_k, work=cell.work)
+    complete_attempt(attempt, work=cell.work)
 
 
 def _load_cell(evaluation_id: int, work: Work) -> _Cell:
     evaluation = Evaluation.objects.select_related(
         "run__study", "history", "build__store__content"
     ).get(pk=evaluation_id)
-    if evaluation.condition != "normal":
-        raise InvalidInputError(f"condition {evaluation.condition!r} is not known to this version")
-    if evaluation.build is None or evaluation.build.store is None:
+    check_condition(evaluation.condition)
+    store = evaluation.build.store if evaluation.build is not None else None
+    if store is None and evaluation.condition not in WITHOUT_STORE:
         raise InvalidInputError("the evaluation has no store to read")
     return _Cell(
         evaluation=evaluation,
         plan=study_plan(evaluation.run.study),
-        store=evaluation.build.store,
+        store=store,
         history=history_value(evaluation.history),
         work=work,
     )
 
 
-def checked_content(store: Store) -> bytes:
-    """Return a store's content; raise InvalidInputError where it is not what was kept."""
-    content = bytes(store.content.data)
-    if hashlib.sha256(content).hexdigest() != store.checksum:
-        raise InvalidInputError(
-            "the content of the store no longer matches its checksum",
-            where=f"store {store.pk}",
-            hint="Build it anew; numbers from this store cannot be trusted",
-        )
-    return content
+# What makes the unsaved records of the embedders' work, given the number of the next call.
+EmbedderCalls = Callable[[int], list[Call]]
 
 
-def _embedder(cell: _Cell) -> TimedEmbedder | None:
-    if not cell.evaluation.embedder:
-        return None
-    return TimedEmbedder(engine_pool().embedder(cell.plan.embedder(cell.evaluation.embedder)))
-
-
-def _questions(cell: _Cell, embedder: TimedEmbedder | None) -> list[Question]:
-    """All questions of the cell in asking order.
+def _questions(cell: _Cell) -> tuple[list[Question], EmbedderCalls]:
+    """All questions of the cell in asking order, and what their embedding cost.
 
     All of them even on a resume: embeddings of a smaller batch could differ in their last bits.
     """
     evaluation, plan = cell.evaluation, cell.plan
     rows = probes_asked(evaluation.history, plan)
     probes = {probe.key: probe for probe in cell.history.probes}
-    readings = FORMATS[evaluation.format].read(
-        checked_content(cell.store),
-        [probes[row.key] for row in rows],
-        embedder=embedder,
-        budget=write_budget(plan),
-        prompts=plan.prompts,
-    )
+    readings, embedder_calls = _readings(cell, [probes[row.key] for row in rows])
     name = "/".join((
         cell.history.key, evaluation.format, evaluation.writer, evaluation.reader,
         evaluation.embedder, evaluation.condition, evaluation.index,
     ))  # fmt: skip
     questions = [Question(row, reading) for row, reading in zip(rows, readings, strict=True)]
-    return asking_order(questions, repeat=evaluation.repeat, cell=name, seed=plan.seed)
+    ordered = asking_order(questions, repeat=evaluation.repeat, cell=name, seed=plan.seed)
+    return ordered, embedder_calls
 
 
-def _keep_embedder_call(cell: _Cell, attempt: Attempt, embedder: TimedEmbedder | None) -> None:
-    if embedder is None or not embedder.calls:
-        return
-    call = embedder_call(
-        embedder=cell.plan.embedder(cell.evaluation.embedder),
-        position=next_position(attempt),
-        wall_s=embedder.wall_s,
-        worker=this_process(),
+def _readings(cell: _Cell, asked: Sequence[Probe]) -> tuple[list[Reading], EmbedderCalls]:
+    """What each probe is shown under the cell's condition."""
+    evaluation, plan = cell.evaluation, cell.plan
+    if cell.store is None:
+        return readings_without_store(evaluation, plan, cell.history, asked), _no_calls
+    content = checked_content(cell.store)
+    if evaluation.condition == "stored_evidence":
+        return stored_readings(evaluation, plan, content, cell.history, asked), _no_calls
+    if evaluation.index:
+        return index_readings(evaluation, plan, content, asked)
+    return _read_store(cell, content, asked)
+
+
+def _no_calls(_first: int) -> list[Call]:
+    return []
+
+
+def _read_store(
+    cell: _Cell, content: bytes, asked: Sequence[Probe]
+) -> tuple[list[Reading], EmbedderCalls]:
+    """Read the store as its format does."""
+    part, embedder = None, None
+    if cell.evaluation.embedder:
+        part = cell.plan.embedder(cell.evaluation.embedder)
+        embedder = TimedEmbedder(engine_pool().embedder(part))
+    readings = FORMATS[cell.evaluation.format].read(
+        content,
+        asked,
+        embedder=embedder,
+        budget=write_budget(cell.plan),
+        prompts=cell.plan.prompts,
     )
-    call.attempt = attempt
+
+    def calls(first: int) -> list[Call]:
+        if part is None or embedder is None or not embedder.calls:
+            return []
+        worker = this_process()
+        return [embedder_call(embedder=part, position=first, wall_s=embedder.wall_s, worker=worker)]
+
+    return readings, calls
+
+
+def _keep_embedder_calls(cell: _Cell, attempt: Attempt, embedder_calls: EmbedderCalls) -> None:
+    calls = embedder_calls(next_position(attempt))
+    if not calls:
+        return
     with cell.work.commit():
-        call.save()
+        for call in calls:
+            call.attempt = attempt
+            call.save()
 
 
 def _ask(cell: _Cell, attempt: Attempt, model: ChatModel, questions: Sequence[Question]) -> None:

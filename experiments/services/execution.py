@@ -163,12 +163,20 @@ def note_crash(*, evaluation_id: int, message: str) -> None:
 
 
 def fail_dependents(*, build_id: int, because: str) -> None:
-    """Fail the evaluations that wait for a store that will not come."""
+    """Fail what waits for a store that will not come: its evaluations, stores made from it."""
+    now, message = timezone.now(), f"the store could not be built: {because}"
     Evaluation.objects.filter(build_id=build_id, state=Job.State.WAITING).update(
-        state=Job.State.FAILED,
-        error=f"the store could not be built: {because}",
-        finished_at=timezone.now(),
+        state=Job.State.FAILED, error=message, finished_at=now
     )
+    build = StoreBuild.objects.get(pk=build_id)
+    children = StoreBuild.objects.filter(
+        run_id=build.run_id, state=Job.State.WAITING, spec__parent=build.store_key
+    )
+    for child_id in list(children.values_list("pk", flat=True)):
+        StoreBuild.objects.filter(pk=child_id).update(
+            state=Job.State.FAILED, error=message, finished_at=now
+        )
+        fail_dependents(build_id=child_id, because=because)
 
 
 def _settle_quietly(run_id: int) -> None:

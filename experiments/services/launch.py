@@ -1,27 +1,25 @@
 """Launch a study: lock its plan and write down all of its work, or nothing at all."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import asdict
 from typing import Any
 
 from celery import current_app
+from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 
 from experiments.models import Evaluation, Job, Run, StoreBuild, Study
-from experiments.plan.expand import expand
-from experiments.plan.plan import differences, parse_plan, plan_sha256, plan_value
 from experiments.plan.schema import StudyPlan
+from experiments.plan.signing_key import signing_key
 from experiments.plan.specs import EvaluationSpec, Expansion, StoreSpec
-from experiments.preflight import preflight as check_plan
 from experiments.preflight import refusal
-from experiments.services.study_histories import StudyHistories, find_histories, keep_histories
-from experiments.services.surroundings import surroundings_of
+from experiments.services.examine import Examination, check_plan_here, examine_study
+from experiments.services.gating import first_state
+from experiments.services.locking import refuse_another_plan, refuse_broken_lock, write_lock_row
+from experiments.services.study_histories import keep_histories
 from experiments.surroundings import Check, Surroundings
 from memport_site.accounts.models import AuditEntry, User, Workspace
 from stores.errors import InvalidInputError
-from stores.formats.formats import FORMATS
 from stores.models import History
 
 # Wakes the worker of this process or, through a broker, of a cluster. One that is not reached
@@ -48,9 +46,7 @@ def check_study(
     InvalidInputError
         The plan names histories that do not exist, or has nothing to do.
     """
-    found = find_histories(plan=plan, workspace=workspace)
-    expansions = expand(plan, found.values)
-    return _checked(plan, found, expansions, surroundings)
+    return check_plan_here(plan=plan, workspace=workspace, surroundings=surroundings)
 
 
 def launch_study(
@@ -59,9 +55,10 @@ def launch_study(
     workspace: Workspace,
     user: User | None,
     preflight: bool = True,
+    gates_alone: bool = False,
     surroundings: Surroundings | None = None,
 ) -> Study:
-    """Lock a plan and queue its work; return the study.
+    """Lock a plan, if it is not locked yet, and queue its work; return the study.
 
     Launching a plan again returns the study that it made the first time, so that work goes on
     where it stopped. Histories of a preset are generated where they do not exist.
@@ -70,6 +67,8 @@ def launch_study(
     ----------
     preflight
         False leaves the checks out; the run then says that none were made.
+    gates_alone
+        True begins with the gates and leaves the other runs stopped, until somebody resumes them.
     surroundings
         The machine that the plan is checked against; by default this process's own.
 
@@ -79,16 +78,20 @@ def launch_study(
         The study's key is taken by another plan (says what differs), a history is missing, or a
         preflight check failed (`RefusedAtPreflightError`). Nothing has been written then.
     """
-    if (existing := find_launched(plan=plan, workspace=workspace)) is not None:
+    existing = find_launched(plan=plan, workspace=workspace)
+    if existing is not None and existing.runs.exists():
         return existing
-    found = find_histories(plan=plan, workspace=workspace)
-    expansions = expand(plan, found.values)
-    checks = _checked(plan, found, expansions, surroundings) if preflight else []
-    if refusal(checks):
-        raise RefusedAtPreflightError(checks, key=plan.key)
+    seen = examine_study(
+        plan=plan, workspace=workspace, preflight=preflight, surroundings=surroundings
+    )
+    if refusal(seen.checks):
+        raise RefusedAtPreflightError(seen.checks, key=plan.key)
+    if existing is not None:
+        refuse_broken_lock(existing)
+    signing_key(settings.HOME)  # made outside the transaction
     try:
         with transaction.atomic():
-            return _write(plan, workspace, user, found, expansions, checks)
+            return _write(plan, workspace, user, seen, study=existing, gates_alone=gates_alone)
     except IntegrityError:
         # Somebody launched under the same key a moment ago: the same plan, or a refusal.
         if (existing := find_launched(plan=plan, workspace=workspace)) is not None:
@@ -97,7 +100,7 @@ def launch_study(
 
 
 def find_launched(*, plan: StudyPlan, workspace: Workspace) -> Study | None:
-    """Return the study that this very plan was launched as, or None.
+    """Return the study that this very plan was locked or launched as, or None.
 
     Raises InvalidInputError where the key belongs to another study, and says what differs.
     """
@@ -108,50 +111,35 @@ def find_launched(*, plan: StudyPlan, workspace: Workspace) -> Study | None:
     if study.source != Study.Source.RUN:
         what = "this key belongs to a study from an answers table"
         raise InvalidInputError(what, where=f"study {plan.key!r}", hint=hint)
-    locked = parse_plan(study.plan, source=f"study {plan.key!r}")
-    if plan_sha256(locked) == plan_sha256(plan):
-        return study
-    changed = "; ".join(differences(plan_value(locked), plan_value(plan)))
-    raise InvalidInputError(
-        f"this key is locked to another plan ({changed})", where=f"study {plan.key!r}", hint=hint
-    )
-
-
-def _checked(
-    plan: StudyPlan,
-    found: StudyHistories,
-    expansions: Mapping[str, Expansion],
-    surroundings: Surroundings | None,
-) -> list[Check]:
-    around = nullcontext(surroundings) if surroundings is not None else surroundings_of(plan)
-    with around as given:
-        return check_plan(plan, found.values, expansions, surroundings=given, formats=FORMATS)
+    refuse_another_plan(study, plan)
+    return study
 
 
 def _write(
     plan: StudyPlan,
     workspace: Workspace,
     user: User | None,
-    found: StudyHistories,
-    expansions: Mapping[str, Expansion],
-    checks: Sequence[Check],
+    seen: Examination,
+    *,
+    study: Study | None,
+    gates_alone: bool,
 ) -> Study:
-    histories = keep_histories(found, plan=plan, workspace=workspace, user=user)
-    study = Study.objects.create(
-        workspace=workspace,
-        key=plan.key,
-        title=plan.title,
-        plan=plan_value(plan),
-        plan_sha256=plan_sha256(plan),
-        locked_at=timezone.now(),
-        created_by=user,
-    )
-    for test, expansion in expansions.items():
+    histories = keep_histories(seen.found, plan=plan, workspace=workspace, user=user)
+    if study is None:
+        study = Study.objects.create(
+            workspace=workspace, key=plan.key, title=plan.title, created_by=user
+        )
+        write_lock_row(study, plan, user=user)
+    forecasts = {test.test: test.as_json() for test in seen.forecast.tests}
+    for test, expansion in seen.expansions.items():
         run = Run.objects.create(
             study=study,
             test=test,
-            preflight=[asdict(check) for check in checks],
+            preflight=[asdict(check) for check in seen.checks],
+            forecast={**forecasts[test], "basis": list(seen.forecast.basis)},
             left_out=[asdict(left) for left in expansion.left_out],
+            reused=len(expansion.reused),
+            **first_state(plan, test, gates_alone=gates_alone),
         )
         _write_work(run, expansion, histories)
     AuditEntry.objects.create(
@@ -188,13 +176,20 @@ def _build(run: Run, position: int, spec: StoreSpec, history: History) -> StoreB
     return StoreBuild(
         run=run,
         position=position,
-        state=Job.State.READY,
+        state=Job.State.WAITING if spec.parent else Job.State.READY,
         store_key=spec.key,
         history=history,
         format=spec.format,
         writer=spec.writer,
         embedder=spec.embedder,
+        spec=_details(spec),
     )
+
+
+def _details(spec: StoreSpec) -> dict[str, str]:
+    """What only some stores have: the arm of an upgrade, the store that this one is made from."""
+    details = {"index": spec.index, "derived": spec.derived, "parent": spec.parent}
+    return {name: value for name, value in details.items() if value}
 
 
 def _evaluation(

@@ -1,19 +1,42 @@
 """A run's state follows from its jobs. Every change is one conditional update."""
 
+import logging
 from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
 
 from experiments.models import Evaluation, Job, Run, StoreBuild
+from experiments.plan.gate_cells import NAME as GATES
+from experiments.services.gating import ENDED, tell, tell_that_gates_are_measured
+
+logger = logging.getLogger(__name__)
 
 OPEN_STATES = (Run.State.QUEUED, Run.State.RUNNING, Run.State.STOPPING)
 
 
 def settle_runs(*, now: datetime | None = None) -> None:
-    """Settle every run that has not ended."""
+    """Settle every run that has not ended, free what waits in vain, have the gates decided."""
+    unblock()
     for run_id in Run.objects.filter(state__in=OPEN_STATES).values_list("pk", flat=True):
         settle_run(run_id=run_id, now=now)
+    tell_that_gates_are_measured()
+
+
+def unblock() -> int:
+    """Ready every job whose store is there although it still waits for it; return how many.
+
+    A store's build frees its evaluations in its own commit, so that there should be none: one that
+    waits for ever would block a run that has nothing left to build.
+    """
+    waiting = Evaluation.objects.filter(state=Job.State.WAITING, run__state__in=OPEN_STATES)
+    blocked = list(waiting.filter(build__state=Job.State.COMPLETE).values_list("pk", flat=True))
+    freed = Evaluation.objects.filter(pk__in=blocked, state=Job.State.WAITING).update(
+        state=Job.State.READY
+    )
+    if freed:
+        logger.warning("%s evaluations waited for stores that were complete", freed)
+    return freed
 
 
 def settle_run(*, run_id: int, now: datetime | None = None) -> None:
@@ -36,6 +59,8 @@ def settle_run(*, run_id: int, now: datetime | None = None) -> None:
         run.started_at = run.started_at or now
         run.finished_at = None if state == Run.State.RUNNING else now
         run.save(update_fields=["state", "started_at", "finished_at"])
+    if run.test == GATES and state in ENDED:
+        tell(run.study)
 
 
 def _settled_state(run: Run) -> str:

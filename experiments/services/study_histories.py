@@ -38,7 +38,7 @@ def find_histories(*, plan: StudyPlan, workspace: Workspace) -> StudyHistories:
     """
     if plan.histories.preset is not None:
         return _of_preset(plan, workspace)
-    study_split = History.objects.filter(workspace=workspace, split=History.Split.STUDY)
+    study_split = History.objects.filter(workspace=workspace, split=plan.histories.split)
     if plan.histories.collection is not None:
         rows = list(study_split.filter(collection=plan.histories.collection))
         if not rows:
@@ -58,7 +58,7 @@ def keep_histories(
     if found.generated:
         assert plan.histories.preset is not None
         keep_generated(
-            generated={"study": found.generated},
+            generated={plan.histories.split: found.generated},
             preset=plan.histories.preset,
             seed=plan.histories.seed,
             workspace=workspace,
@@ -71,7 +71,8 @@ def keep_histories(
 def _of_preset(plan: StudyPlan, workspace: Workspace) -> StudyHistories:
     preset = plan.histories.preset
     assert preset is not None
-    made = {history.key: history for history in generate(preset, seed=plan.histories.seed)}
+    split, seed = plan.histories.split, plan.histories.seed
+    made = {history.key: history for history in generate(preset, seed=seed, split=split)}
     rows = list(History.objects.filter(workspace=workspace, key__in=made))
     for row in rows:
         if row.checksum != made[row.key].checksum():

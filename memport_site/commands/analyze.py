@@ -14,7 +14,11 @@ FILE = click.Path(path_type=Path)
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("table", type=FILE, required=False)
-@click.option("--plan", type=FILE, help="The study plan; without it everything is unplanned.")
+@click.option(
+    "--plan",
+    type=FILE,
+    help="The study plan or its lock's folder; without it everything is unplanned.",
+)
 @click.option("--json", "json_to", type=FILE, help="Write the full report as JSON (- : print it).")
 @click.option("--html", "html_to", type=FILE, help="Write one self-contained page.")
 @click.option("--simulated", is_flag=True, help="Label the answers as simulated.")
@@ -34,7 +38,7 @@ def command(
     \b
     Examples:
       memport analyze answers.csv.gz --json report.json --html report.html
-      memport analyze answers.parquet --plan my-study.yaml
+      memport analyze answers.parquet --plan my-study-lock
       memport analyze --compare before.csv after.csv
     """
     if (table is None) == (compare is None):

@@ -6,6 +6,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from analysis.planning import UNPLANNED, mark
 from analysis.words import points
 from memport_site.commands.verdicts import print_report
 from stores.counting import count_of
@@ -17,14 +18,12 @@ def print_analysis(document: Document, *, console: Console) -> None:
     """Print the verdicts, then every part that the answers allow."""
     print_report(document, console=console)
     _tests(document["planned_tests"], console)
-    for part in document["embedding_upgrade"] or ():
-        _indexes(part, console)
     if document["loss_decomposition"]:
-        _losses(document["loss_decomposition"], console)
+        _losses(document["loss_decomposition"], console, mark(document, "loss_decomposition"))
     if document["repair"]:
-        _repairs(document["repair"]["usd"], console)
+        _repairs(document["repair"]["usd"], console, mark(document, "repair"))
     if document["screening"]:
-        _screening(document["screening"], console)
+        _screening(document["screening"], console, mark(document, "screening"))
     if document["this_store_only"]:
         _one_history(document["this_store_only"], console)
 
@@ -53,26 +52,9 @@ def _tests(part: Document, console: Console) -> None:
     console.print(table)
 
 
-def _indexes(part: Document, console: Console) -> None:
-    table = _table(
-        f"Indexes ({part['format']})", "index", "accuracy", "gain over old", "recall@8", "MRR",
-        "gain forfeited",
-    )  # fmt: skip
-    for row in part["indexes"]:
-        name = row["index"] if row["deployable"] else f"{row['index']} (oracle)"
-        table.add_row(
-            name,
-            _plain(row["accuracy"]),
-            _pp(row["gain_pp"]) if row["gain_pp"]["value"] is not None else "—",
-            _plain(row["recall_at_8"]),
-            _plain(row["mrr"]),
-            _percent(row["share_of_gain_forfeited"]),
-        )
-    console.print(table)
-
-
-def _losses(parts: Sequence[Document], console: Console) -> None:
-    table = _table("Where memory is lost", "format", "total", "construction", "retrieval", "reader")
+def _losses(parts: Sequence[Document], console: Console, marked: str) -> None:
+    columns = ("format", "total", "construction", "retrieval", "reader")
+    table = _table(f"Where memory is lost{marked}", *columns)
     for part in parts:
         if part["left_out_because"]:
             continue
@@ -89,9 +71,10 @@ def _losses(parts: Sequence[Document], console: Console) -> None:
             )
 
 
-def _repairs(rows: Sequence[Document], console: Console) -> None:
+def _repairs(rows: Sequence[Document], console: Console, marked: str) -> None:
     targets = sorted({row["target"] for row in rows})
-    table = _table("Repairs that reach a share of the fresh store", "direction", "format", "method",
+    title = f"Repairs that reach a share of the fresh store{marked}"
+    table = _table(title, "direction", "format", "method",
                    *(f"{target:.0%}" for target in targets))  # fmt: skip
     keys = dict.fromkeys((r["old"], r["new"], r["format"], r["method"]) for r in rows)
     for old, new, name, method in sorted(keys):
@@ -117,9 +100,14 @@ def _recovered(row: Document) -> str:
     return count if cost["value"] is None else f"{count} ${cost['value']:,.3g}"
 
 
-def _screening(part: Document, console: Console) -> None:
+def _screening(part: Document, console: Console, marked: str) -> None:
     table = _table(
-        "Screening: ranks and stops, never approves", "left out", "MAE", "RMSE", "bias", "slope"
+        f"Screening{marked}: ranks and stops, never approves",
+        "left out",
+        "MAE",
+        "RMSE",
+        "bias",
+        "slope",
     )
     for row in part["schemes"]:
         figures = [row["mae"], row["rmse"], row["bias"], row["mean_slope"]]
@@ -161,7 +149,8 @@ def _side(figures: Document | None) -> str:
     heading = str(figures["verdict"]["heading"])
     if figures["verdict"]["outcome"] == "not_affected":
         return heading
-    return f"{_pp(figures['swap_delta_pp'])}, {heading.lower()}"
+    word = "" if figures["planned"] else f" ({UNPLANNED})"
+    return f"{_pp(figures['swap_delta_pp'])}, {heading.lower()}{word}"
 
 
 def _pp(figure: Document) -> str:

@@ -25,6 +25,7 @@ from memport_site.serving import DEFAULT_PORT, RunningServer, check_port, start_
 from stores.errors import InvalidInputError
 
 FAILED = 1
+DEMO_PLANS = ("demo.yaml", "demo-embeddings.yaml")
 
 
 @click.command("demo")
@@ -43,15 +44,16 @@ def command(serve: bool, port: int, plan: Path | None) -> None:
     """Measure a real migration on two small models, and serve the dashboard.
 
     Makes the database, fetches the models, generates six small histories, runs the demo study and
-    prints its verdicts. A second start reuses all of it and measures nothing again; Ctrl-C at any
-    time loses nothing.
+    prints its verdicts; then it changes the embedder under eight longer histories and ranks their
+    evidence, in seconds and without a language model. A second start reuses all of it and measures
+    nothing again; Ctrl-C at any time loses nothing.
 
     \b
     Example:
       memport demo
       memport demo --no-serve
     """
-    loaded = load_plan(plan or demo_plan())
+    plans = [load_plan(path) for path in ([plan] if plan else demo_plans())]
     port = _free_port(port, serve=serve)
     console = Console(stderr=True, highlight=False)
     if prepare_database():
@@ -62,7 +64,9 @@ def command(serve: bool, port: int, plan: Path | None) -> None:
     try:
         click.echo(f"Dashboard: {server.address}")
         click.echo(f"Sign in (this link works once): {server.address}{make_sign_in_link(user)}")
-        well = _measure(loaded, user=user, server=server, console=console)
+        well = True
+        for loaded in plans:
+            well = _measure(loaded, user=user, server=server, console=console) and well
         if serve:
             _keep_serving(server)
     finally:
@@ -71,9 +75,10 @@ def command(serve: bool, port: int, plan: Path | None) -> None:
         raise SystemExit(FAILED)
 
 
-def demo_plan() -> Path:
-    """Return the path of the demo's plan."""
-    return Path(str(resources.files("experiments") / "studies" / "demo.yaml"))
+def demo_plans() -> list[Path]:
+    """Return the paths of the demo's plans, in the order of work."""
+    folder = resources.files("experiments") / "studies"
+    return [Path(str(folder / name)) for name in DEMO_PLANS]
 
 
 def _free_port(port: int, *, serve: bool) -> int:

@@ -11,10 +11,13 @@ import click
 from rich.console import Console
 
 from experiments.models import Study
+from experiments.plan.embedding_upgrade import retrieval_only as retrieval_of
 from experiments.plan.plan import load_plan
+from experiments.plan.schema import StudyPlan
 from experiments.run_progress import progress
 from experiments.runtime.standby import ensure_worker
 from experiments.services.control import rerun_failed, resume_run, stop_run
+from experiments.services.gating import go_on_in_spite_of_gates
 from experiments.services.launch import (
     RefusedAtPreflightError,
     check_study,
@@ -22,6 +25,9 @@ from experiments.services.launch import (
     launch_study,
 )
 from memport_site.accounts.services import default_workspace, ensure_admin
+from memport_site.commands.study_calibrate import calibrate
+from memport_site.commands.study_forecast import forecast
+from memport_site.commands.study_lock import lock, lock_summary, verify
 from memport_site.commands.study_text import print_checks, print_details, print_list
 from memport_site.commands.verdicts import print_report
 from memport_site.commands.watching import ended_well, how_it_ended, watch
@@ -32,6 +38,11 @@ from stores.counting import count_of
 FAILED = 1
 REFUSED = 2
 PLAN = click.argument("plan", type=click.Path(path_type=Path))
+RETRIEVAL_ONLY = click.option(
+    "--retrieval-only",
+    is_flag=True,
+    help="Rank the evidence of the embedding upgrade and ask for no answer: no model is needed.",
+)
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
@@ -47,11 +58,18 @@ def command() -> None:
     """
 
 
+command.add_command(forecast)
+command.add_command(calibrate)
+command.add_command(lock)
+command.add_command(verify)
+
+
 @command.command("check")
 @PLAN
+@RETRIEVAL_ONLY
 @AS_JSON
 @needs_database
-def check(plan: Path, as_json: bool) -> None:
+def check(plan: Path, retrieval_only: bool, as_json: bool) -> None:
     """Check a PLAN file against what is here; measure nothing, write nothing.
 
     Exit code 2 where the study would be refused.
@@ -60,29 +78,39 @@ def check(plan: Path, as_json: bool) -> None:
     Example:
       memport study check my-study.yaml
     """
-    checks = check_study(plan=load_plan(plan), workspace=default_workspace())
+    loaded = _loaded(plan, retrieval_only=retrieval_only)
+    checks = check_study(plan=loaded, workspace=default_workspace())
     print_checks(checks, as_json=as_json)
     if not all(one.ok for one in checks):
         sys.exit(REFUSED)
+
+
+# The protocol's word for the same.
+command.add_command(check, "preflight")
 
 
 @command.command("run")
 @PLAN
 @click.option("--no-wait", is_flag=True, help="Launch it and leave the work to a running server.")
 @click.option("--no-preflight", is_flag=True, help="Leave the checks out; the run will say so.")
+@RETRIEVAL_ONLY
 @AS_JSON
 @needs_database
-def run(plan: Path, no_wait: bool, no_preflight: bool, as_json: bool) -> None:
+def run(plan: Path, no_wait: bool, no_preflight: bool, retrieval_only: bool, as_json: bool) -> None:
     """Launch the study of a PLAN file and show its progress until it is complete.
 
     The same plan again goes on where it stopped. Beside a running server the server's worker does
     the work; without one, this command does. Ctrl-C loses nothing.
 
+    With --retrieval-only the plan's embedding upgrade alone is run, as the study KEY-retrieval: it
+    ranks the evidence under every index, gives recall@8 and MRR, and needs no language model.
+
     \b
     Example:
       memport study run my-study.yaml
+      memport study run my-study.yaml --retrieval-only
     """
-    loaded = load_plan(plan)
+    loaded = _loaded(plan, retrieval_only=retrieval_only)
     workspace, user = default_workspace(), ensure_admin()
     # Before any worker starts: a plan that is refused anyway should start nothing.
     find_launched(plan=loaded, workspace=workspace)
@@ -107,11 +135,14 @@ def run(plan: Path, no_wait: bool, no_preflight: bool, as_json: bool) -> None:
 @command.command("resume")
 @click.argument("key")
 @click.option("--rerun-failed", is_flag=True, help="Run what failed again, as whole new attempts.")
-@click.option("--why", default="", help="The reason of a rerun; kept with the study's deviations.")
+@click.option("--in-spite-of-gates", is_flag=True, help="Go on although a failed gate stopped it.")
+@click.option("--why", default="", help="The reason, kept with the study's deviations.")
 @click.option("--no-wait", is_flag=True, help="Leave the work to a running server.")
 @AS_JSON
 @needs_database
-def resume(key: str, rerun_failed: bool, why: str, no_wait: bool, as_json: bool) -> None:
+def resume(
+    key: str, rerun_failed: bool, in_spite_of_gates: bool, why: str, no_wait: bool, as_json: bool
+) -> None:
     """Go on with the stopped or interrupted study KEY, at its last committed answer.
 
     \b
@@ -120,6 +151,8 @@ def resume(key: str, rerun_failed: bool, why: str, no_wait: bool, as_json: bool)
       memport study resume my-study --rerun-failed --why "the endpoint was down"
     """
     study, user = find_study(key), ensure_admin()
+    if in_spite_of_gates:
+        go_on_in_spite_of_gates(study=study, user=user, why=why)
     for one in study.runs.all():
         if rerun_failed:
             _rerun(one, user=user, why=why)
@@ -192,7 +225,7 @@ def show(key: str, as_json: bool) -> None:
       memport study show my-study --json
     """
     study = find_study(key)
-    details = study_summary(study, with_plan=True)
+    details = {**study_summary(study, with_plan=True), "lock": lock_summary(study)}
     if as_json:
         click.echo(json.dumps(details, indent=2))
         return
@@ -249,6 +282,11 @@ def export(key: str, output: str | None) -> None:
     path = Path(output or f"{key}-answers.csv")
     write_csv(frame, path)
     click.echo(f"{count_of(len(frame), 'answer')} written to {path}.")
+
+
+def _loaded(path: Path, *, retrieval_only: bool) -> StudyPlan:
+    plan = load_plan(path)
+    return retrieval_of(plan) if retrieval_only else plan
 
 
 def _rerun(one: Any, *, user: Any, why: str) -> None:

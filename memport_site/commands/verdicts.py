@@ -8,7 +8,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from analysis.planning import direction_mark, mark
 from analysis.words import points
+from memport_site.commands.index_text import print_indexes, print_space_check
 
 # Intervals stand in the table where it is at least this wide; they are in the sentences anyway.
 WIDE = 118
@@ -27,11 +29,15 @@ def print_report(report: Mapping[str, Any], *, console: Console) -> None:
             sentences = f"{entry['verdict']['sentence']} {entry['verdict']['service_sentence']}"
             line = Text(f"{_name(entry, direction)}: {sentences}")
             console.print(Padding(line, (0, 0, 0, 2)), highlight=False)
+    for part in report.get("embedding_upgrade") or ():
+        console.print()
+        print_indexes(part, console, marked=mark(report, "embedding_upgrade"))
+    print_space_check(report.get("space_check"), console)
     _print_gates(report, console)
 
 
 def _direction_table(direction: Mapping[str, Any], *, wide: bool) -> Table:
-    title = f"{direction['old']} → {direction['new']}"
+    title = f"{direction['old']} → {direction['new']}{direction_mark(direction)}"
     table = Table(title=title, title_justify="left", title_style="bold")
     table.add_column("format", no_wrap=True)
     table.add_column("verdict")

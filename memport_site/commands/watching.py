@@ -53,6 +53,11 @@ def how_it_ended(seen: Sequence[RunProgress], *, key: str) -> str:
     errors = list(dict.fromkeys(error for now in seen for error in now.errors))
     if ended_well(seen):
         return f"{key}: complete."
+    if barred := [now for now in seen if now.state == Run.State.BARRED]:
+        return (
+            f"{key}: {barred[0].step}. `memport study resume {key} --in-spite-of-gates --why …`"
+            " goes on all the same, and writes it to the deviations."
+        )
     if any(now.state in (Run.State.STOPPED, Run.State.STOPPING) for now in seen):
         return f"{key}: stopped; `memport study resume {key}` goes on at the last answer."
     lines = [f"{key}: ended with failures; `memport study resume {key} --rerun-failed --why …`"

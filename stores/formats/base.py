@@ -61,8 +61,9 @@ class Reading:
     """What the reader is shown: `system`, then `prefix + suffix` as the user's message.
 
     `prefix` is the part that all probes of this store share. `evidence_ranks` maps each evidence
-    event key to the rank of the item holding it among *all* items (None: held by no item), and is
-    None for formats that retrieve nothing.
+    event key to the rank of the item holding it among *all* items (None: held by no item that was
+    searched), and is None for formats that retrieve nothing. `evidence_items` maps each of them to
+    that item; it tells two items that were not searched from one that holds two events.
     """
 
     system: str
@@ -70,6 +71,7 @@ class Reading:
     suffix: str
     retrieved: tuple[Retrieved, ...] = ()
     evidence_ranks: Mapping[str, int | None] | None = None
+    evidence_items: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

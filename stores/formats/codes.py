@@ -27,6 +27,11 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold().translate(_DASHES)
 
 
+def plain_dashes(text: str) -> str:
+    """Make every dash a hyphen-minus and change nothing else."""
+    return text.translate(_DASHES)
+
+
 def _paths(parsed: Any) -> int:
     """Return the number of ways a parsed pattern can match at one place, capped above MAX_PATHS."""
     total = 1

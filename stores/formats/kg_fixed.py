@@ -17,10 +17,10 @@ from stores.formats.kg_claims import (
     parse_claims,
 )
 from stores.formats.kg_graph import ClaimGraph
-from stores.formats.prompts import DEFAULT_VERSION, load_prompt
+from stores.formats.prompts import DEFAULT_VERSION, Prompt, load_prompt
 from stores.formats.reading import selected_reading
-from stores.formats.writing import reply_notice, window_task, windows
-from stores.roles import ChatModel, Embedder
+from stores.formats.writing import WindowTask, reply_notice, window_task, windows
+from stores.roles import ChatModel, ChatReply, Embedder
 from stores.workload.types import History, Probe
 
 
@@ -66,22 +66,7 @@ class KgFixed:
             for events in windows(history.events, budget.events_per_claim_window)
         ]
         replies = writer.chat([task.request for task in tasks]) if tasks else []
-        rows: list[dict[str, Any]] = []
-        notices: list[str] = []
-        for task, reply in zip(tasks, replies, strict=True):
-            claims, problem = parse_claims(reply.text, task.events)
-            rows.extend(row for row in claims if row not in rows)
-            notices += [notice] if (notice := reply_notice(task, reply)) else []
-            if problem and reply.text.strip():
-                notices.append(f"In the writer's claims for {task.name}: {problem}.")
-        claims = [{"item": f"claim-{n:04d}", **row} for n, row in enumerate(rows, start=1)]
-        return Written(
-            content=canonical_json({"format": self.name, "claims": claims}),
-            prompt_version=prompt.version,
-            prompt_sha256=prompt.sha256,
-            schema_version=self.schema_version,
-            notices=tuple(notices),
-        )
+        return claims_written(tasks, replies, prompt)
 
     def read(
         self,
@@ -116,6 +101,28 @@ class KgFixed:
             Item(claim.item, f"{claim.subject} | {claim.object}") for claim in _claims(content)
         ]
         return cover(items, history, probes, code_pattern=code_pattern)
+
+
+def claims_written(
+    tasks: Sequence[WindowTask], replies: Sequence[ChatReply], prompt: Prompt
+) -> Written:
+    """Return the store of all claims, each once, and in words what was left out."""
+    rows: list[dict[str, Any]] = []
+    notices: list[str] = []
+    for task, reply in zip(tasks, replies, strict=True):
+        claims, problem = parse_claims(reply.text, task.events)
+        rows.extend(row for row in claims if row not in rows)
+        notices += [notice] if (notice := reply_notice(task, reply)) else []
+        if problem and reply.text.strip():
+            notices.append(f"In the writer's claims for {task.name}: {problem}.")
+    claims = [{"item": f"claim-{n:04d}", **row} for n, row in enumerate(rows, start=1)]
+    return Written(
+        content=canonical_json({"format": KgFixed.name, "claims": claims}),
+        prompt_version=prompt.version,
+        prompt_sha256=prompt.sha256,
+        schema_version=SCHEMA_VERSION,
+        notices=tuple(notices),
+    )
 
 
 def claim_text(claim: Claim) -> str:

@@ -1,8 +1,10 @@
 """`rag`: chunks of whole events with one vector each; the nearest ones are shown."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from stores.errors import InvalidInputError
 from stores.formats.base import ProbeCoverage, Reading, Retrieved, WriteBudget, Written
 from stores.formats.codes import DEFAULT_CODE_PATTERN
 from stores.formats.content import canonical_json, parse_content
@@ -10,9 +12,10 @@ from stores.formats.coverage import Item, cover
 from stores.formats.fence import event_line, event_lines, joined_days
 from stores.formats.prompts import DEFAULT_VERSION
 from stores.formats.reading import selected_reading, shared_reading
-from stores.roles import ChatModel, Embedder
+from stores.roles import ChatModel, Embedder, Vectors
 from stores.vectors.generations import checked_vectors, generation_from_json, generation_to_json
 from stores.vectors.index import Ranking, VectorIndex, decode_vectors, encode_vector
+from stores.vectors.upgraded import PartRanking
 from stores.workload.types import Event, History, Probe
 
 
@@ -39,23 +42,10 @@ class Rag:
     ) -> Written:
         """Cut the history into chunks of whole events and embed each one."""
         assert embedder is not None, "rag needs an embedder"
-        groups = chunk_events(history.events, budget.chunk_chars)
-        texts = [event_lines(group) for group in groups]
-        vectors = checked_vectors(
-            embedder.embed_passages(texts),
-            generation=embedder.generation, count=len(texts), where="embedder",
-        )  # fmt: skip
-        chunks = [
-            {
-                "item": f"chunk-{number:04d}",
-                "events": [event.key for event in group],
-                "text": text,
-                "vector": encode_vector(vector),
-            }
-            for number, (group, text, vector) in enumerate(
-                zip(groups, texts, vectors, strict=True), start=1
-            )
-        ]
+        chunks = cut_chunks(history, budget)
+        vectors = passage_vectors(embedder, chunks)
+        for chunk, vector in zip(chunks, vectors, strict=True):
+            chunk["vector"] = encode_vector(vector)
         generation = generation_to_json(embedder.generation)
         content = {"format": self.name, "generation": generation, "chunks": chunks}
         return Written(canonical_json(content))
@@ -83,7 +73,7 @@ class Rag:
         queries = embedder.embed_queries([probe.question for probe in probes])
         rankings = stored_index(content).rank(queries, generation=embedder.generation)
         return [
-            _reading(chunks, ranking, probe, budget.top_k, prompts)
+            chunk_reading(chunks, ranking, probe, top_k=budget.top_k, prompts=prompts)
             for probe, ranking in zip(probes, rankings, strict=True)
         ]
 
@@ -128,45 +118,89 @@ def chunk_events(events: Sequence[Event], chunk_chars: int) -> list[list[Event]]
     return groups
 
 
+def cut_chunks(history: History, budget: WriteBudget) -> list[dict[str, Any]]:
+    """Return the chunks of a history as they are kept, without their vectors."""
+    return [
+        {
+            "item": f"chunk-{number:04d}",
+            "events": [event.key for event in group],
+            "text": event_lines(group),
+        }
+        for number, group in enumerate(chunk_events(history.events, budget.chunk_chars), start=1)
+    ]
+
+
+def passage_vectors(embedder: Embedder, chunks: Sequence[Mapping[str, Any]]) -> Vectors:
+    """Embed the texts of chunks, all in one call: a smaller batch could differ in last bits."""
+    return checked_vectors(
+        embedder.embed_passages([chunk["text"] for chunk in chunks]),
+        generation=embedder.generation, count=len(chunks), where="embedder",
+    )  # fmt: skip
+
+
 def stored_index(content: bytes) -> VectorIndex:
-    """Return the vectors of a rag store with their generation."""
+    """Return the vectors of a rag store with their generation.
+
+    Raises
+    ------
+    InvalidInputError
+        The store holds vectors of two generations: it is read as the test arm that it was made for.
+    """
     stored = parse_content(content, Rag.name)
+    if "generation" not in stored:
+        raise InvalidInputError(
+            "this store holds vectors of two embedding generations",
+            where="store content", expected="one generation",
+            hint="It belongs to a test arm of an embedding upgrade and is read through that alone",
+        )  # fmt: skip
     generation = generation_from_json(stored["generation"])
     encoded = [chunk["vector"] for chunk in stored["chunks"]]
     return VectorIndex(generation, decode_vectors(encoded, generation=generation))
 
 
-def _reading(
-    chunks: Sequence[Mapping[str, Any]], ranking: Ranking, probe: Probe, top_k: int, prompts: str
+def chunk_reading(
+    chunks: Sequence[Mapping[str, Any]],
+    ranking: Ranking | PartRanking,
+    probe: Probe,
+    *,
+    top_k: int,
+    prompts: str,
 ) -> Reading:
-    ranks = ranking.ranks
+    """Show the best chunks of a ranking in the order of the history, and keep every rank."""
+    ranks = {int(position): rank for rank, position in enumerate(ranking.order, start=1)}
     shown = sorted(int(position) for position in ranking.order[:top_k])
     retrieved = tuple(
         Retrieved(
             item=chunks[position]["item"],
-            rank=int(ranks[position]),
+            rank=ranks[position],
             score=float(ranking.scores[position]),
             events=tuple(chunks[position]["events"]),
             text=chunks[position]["text"],
         )
         for position in shown
     )
-    evidence_ranks = {
-        key: min(
-            (int(ranks[p]) for p, chunk in enumerate(chunks) if key in chunk["events"]),
-            default=None,
-        )
-        for key in probe.evidence
-    }
+    holders = chunks_of(chunks, probe)
     memory = joined_days(item.text for item in retrieved)
-    if len(chunks) <= top_k:
-        # Every probe sees every chunk: the memory is shared, and an engine computes it once.
-        whole = shared_reading(memory, probe.question, prompts=prompts)
-        return Reading(whole.system, whole.prefix, whole.suffix, retrieved, evidence_ranks)
-    return selected_reading(
+    reading = selected_reading(
         memory,
         probe.question,
         retrieved=retrieved,
-        evidence_ranks=evidence_ranks,
+        evidence_ranks={
+            key: None if position is None else ranks.get(position)
+            for key, position in holders.items()
+        },
         prompts=prompts,
     )
+    items = {key: chunks[at]["item"] for key, at in holders.items() if at is not None}
+    reading = replace(reading, evidence_items=items)
+    if len(shown) < len(chunks):
+        return reading
+    # Every probe sees every chunk: the memory is shared, and an engine computes it once.
+    whole = shared_reading(memory, probe.question, prompts=prompts)
+    return replace(reading, prefix=whole.prefix, suffix=whole.suffix)
+
+
+def chunks_of(chunks: Sequence[Mapping[str, Any]], probe: Probe) -> dict[str, int | None]:
+    """Return the position of the chunk that holds each evidence event; None: no chunk does."""
+    place = {key: position for position, chunk in enumerate(chunks) for key in chunk["events"]}
+    return {key: place.get(key) for key in probe.evidence}

@@ -46,6 +46,20 @@ def require_same_generation(
     )  # fmt: skip
 
 
+def require_same_size(
+    stored: EmbeddingGeneration, asking: EmbeddingGeneration, *, where: str = "index"
+) -> None:
+    """Refuse vectors of different dimensions: between them there is no cosine."""
+    if stored.dimension != asking.dimension:
+        raise InvalidInputError(
+            f"no mixing is possible of {stored.dimension} ({stored.key}) and "
+            f"{asking.dimension} dimensions ({asking.key})",
+            where=where, expected="vectors of one dimension",
+            hint="Search each part in its own space (dual_query), only the migrated part "
+            "(version_filter), or embed everything anew (full)",
+        )  # fmt: skip
+
+
 def checked_vectors(
     vectors: npt.ArrayLike, *, generation: EmbeddingGeneration, count: int, where: str
 ) -> Vectors:

@@ -10,7 +10,12 @@ import numpy.typing as npt
 
 from stores.errors import InvalidInputError
 from stores.roles import EmbeddingGeneration, Vectors
-from stores.vectors.generations import checked_vectors, require_same_generation
+from stores.vectors.arms import Arm
+from stores.vectors.generations import (
+    checked_vectors,
+    require_same_generation,
+    require_same_size,
+)
 
 # Cosines closer than this are a tie, which the item's place in the store decides. The last bits of
 # a dot product differ between processors; ranks must not.
@@ -47,19 +52,36 @@ class VectorIndex:
         InvalidInputError
             When the queries were embedded by another generation than the items.
         """
-        require_same_generation(self.generation, generation)
+        scores = self.scores(queries, generation=generation)
+        return [Ranking(np.argsort(-row, kind="stable"), row) for row in scores]
+
+    def scores(
+        self, queries: Vectors, *, generation: EmbeddingGeneration, across: Arm | None = None
+    ) -> npt.NDArray[np.float64]:
+        """Return the cosine of every query (rows) with every item (columns).
+
+        Parameters
+        ----------
+        across
+            A test arm that compares generations; without one that is refused.
+        """
+        if across is None or not across.crosses:
+            require_same_generation(self.generation, generation)
+        require_same_size(self.generation, generation)
         count = len(queries)
-        asked = _unit(checked_vectors(queries, generation=generation, count=count, where="query"))
-        held = _unit(
+        asked = unit_rows(
+            checked_vectors(queries, generation=generation, count=count, where="query")
+        )
+        held = unit_rows(
             checked_vectors(
                 self.vectors, generation=self.generation, count=len(self.vectors), where="index"
             )
         )
-        scores = np.clip(np.round(asked @ held.T, SCORE_DECIMALS), -1.0, 1.0)
-        return [Ranking(np.argsort(-row, kind="stable"), row) for row in scores]
+        return np.clip(np.round(asked @ held.T, SCORE_DECIMALS), -1.0, 1.0)
 
 
-def _unit(vectors: Vectors) -> npt.NDArray[np.float64]:
+def unit_rows(vectors: Vectors) -> npt.NDArray[np.float64]:
+    """Scale every row to length 1, in double precision."""
     rows = vectors.astype(np.float64)
     if not len(rows):
         return rows

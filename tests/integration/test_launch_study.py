@@ -107,7 +107,7 @@ def test_two_launches_at_the_same_moment_end_in_one_study(workspace, monkeypatch
     answers = iter([None, first])
     monkeypatch.setattr(launching, "find_launched", lambda **_: next(answers))
 
-    def taken(*args):
+    def taken(*args, **_):
         raise IntegrityError
 
     monkeypatch.setattr(launching, "_write", taken)

@@ -28,7 +28,7 @@ def test_a_changed_answer_makes_the_kept_report_stale():
     after = kept_report(study)
     assert after == study_report(study)
     assert after != before
-    assert AnalysisResult.objects.count() == 1
+    assert AnalysisResult.objects.filter(kind="report").count() == 1
 
 
 @pytest.mark.parametrize("change", [{"correct": None}, {"rank": 7}, {"recall": 0.25}])

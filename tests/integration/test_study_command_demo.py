@@ -47,9 +47,9 @@ def test_a_port_in_use_is_one_clear_message_and_nothing_is_left_behind(capsys, t
 
 def test_the_plan_of_the_demo_is_the_one_that_is_documented():
     from experiments.plan.plan import load_plan
-    from memport_site.commands.demo import demo_plan
+    from memport_site.commands.demo import demo_plans
 
-    plan = load_plan(demo_plan())
+    plan = load_plan(demo_plans()[0])
     assert [model.key for model in plan.models] == ["qwen2.5-coder-0.5b", "qwen2.5-coder-1.5b"]
     assert len(plan.planned_directions) == 2
     assert set(plan.formats) == {"lc_raw", "rag", "notes", "kg_fixed"}

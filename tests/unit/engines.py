@@ -26,6 +26,9 @@ class FakeChat:
     def count_tokens(self, text):
         return len(text.split())
 
+    def forget(self):
+        pass
+
     def chat(self, requests):
         if self.error:
             raise EngineError(self.error)

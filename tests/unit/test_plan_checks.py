@@ -50,7 +50,7 @@ def one_problem(**changes: Any) -> tuple[str, str]:
         ({"prompts": "v0"}, "prompts", "no prompt version 'v0'; expected v1"),
         ({"scoring": {"code_pattern": "[A-Z"}}, "scoring.code_pattern", "no regular expression"),
         ({"analysis": {"contrasts": [{"key": "H2"}]}},
-         "analysis.contrasts.0.key", "no test of this plan measures the contrast H2"),
+         "analysis.contrasts.0.key", "the contrast H2 needs the test embedding_upgrade"),
         ({"formats": ["notes"], "analysis": {"contrasts": [{"key": "H4a"}]}},
          "analysis.contrasts.0.key", "needs the format 'kg_fixed'"),
     ],

@@ -125,7 +125,9 @@ def test_two_embedders_give_the_joint_cell_beside_the_single_ones():
 
 def test_the_plan_of_the_papers_size_expands_to_the_papers_counts():
     plan = load_plan(Path(__file__).parents[2] / "experiments" / "studies" / "paper.yaml")
-    work = expand(plan, HISTORIES)["writer_swap"]
+    expansions = expand(plan, HISTORIES)
+    upgrade, work = expansions["embedding_upgrade"], expansions["writer_swap"]
+    assert (len(upgrade.stores), len(upgrade.evaluations)) == (192, 384)
     assert len(work.stores) == 288
     assert Counter(cell.repeat for cell in work.evaluations) == {0: 576, 1: 16}
     assert (PRESETS["paper"].histories, PRESETS["paper"].probes_per_kind * 5) == (48, 160)

@@ -3,7 +3,7 @@
 from experiments.plan.plan import canonical_json, differences, parse_plan, plan_sha256, plan_value
 from tests.unit.plans import plan_values
 
-HASH = "8bffca1bdcd9445beb973a6abd256a680e648ce5f86185aa35b2f6a64d2d2d2a"
+HASH = "e66eebfffc970885648685e90f3b88ae291530fc63693fa202d7f4e2502df3f4"
 
 
 def test_the_hash_of_a_plan_never_changes():

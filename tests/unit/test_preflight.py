@@ -7,6 +7,7 @@ import pytest
 from experiments.plan.expand import expand
 from experiments.plan.plan import parse_plan
 from experiments.preflight import preflight, refusal
+from experiments.preflight_models import TOKENIZER_TEXT
 from experiments.surroundings import Check, ModelElsewhere
 from stores.formats.formats import FORMATS
 from stores.roles import EngineError, ModelIdentity
@@ -147,7 +148,7 @@ def elsewhere(key):
 
 def test_a_model_that_another_process_has_is_not_loaded_and_the_bytes_prove_what_they_can():
     by_name = {check.name: check for check in checks(around(chat=elsewhere, embedder=lambda: None))}
-    assert "tokenizer" not in by_name
+    assert by_name["tokenizer"].found == "to be counted by the worker, which has it loaded"
     assert by_name["longest history"].ok
     assert by_name["embedder"].found.endswith("another process loads them")
     budgets = {"context_tokens": 700, "writer_output_tokens": 16}
@@ -164,3 +165,34 @@ def test_a_history_far_too_long_is_refused_even_where_it_cannot_be_encoded():
         plan, long, expand(plan, long), surroundings=around(chat=elsewhere), formats=FORMATS
     )
     assert "found more than 6," in refusal(found)
+
+
+def test_a_revision_or_a_tokenizer_that_the_plan_does_not_mean_is_refused():
+    def models(**wanted):
+        return [
+            {"key": "old", "engine": "scripted", **wanted},
+            {"key": "new", "engine": "scripted"},
+        ]
+
+    right = models(revision="r1", fixed_text_tokens=len(TOKENIZER_TEXT.split()))
+    assert failed(models=right) == []
+    (revision,) = failed(models=models(revision="r2"))
+    assert (revision.name, revision.expected, revision.found) == ("revision", "r2", "r1")
+    (tokenizer,) = failed(models=models(fixed_text_tokens=99))
+    assert (tokenizer.name, tokenizer.expected) == ("tokenizer", "99 tokens for a fixed text")
+
+
+def test_an_embedder_of_another_revision_is_refused():
+    embedders = [{"key": "vectors", "engine": "scripted", "revision": "r9"}]
+    (check,) = failed(embedders=embedders)
+    assert (check.name, check.expected, check.found) == ("revision", "r9", "r1")
+
+
+def test_every_check_of_the_protocol_is_made_and_says_what_was_expected_and_found():
+    found = checks(around(environ={"SOME_KEY": "x"}), models=MODELS)
+    names = {check.name for check in found}
+    assert names >= {
+        "price", "API key", "free disk", "format", "model", "tokenizer", "context",
+        "longest history", "longest window", "endpoint", "embedder", "vector size",
+    }  # fmt: skip
+    assert all(check.expected and check.found for check in found)

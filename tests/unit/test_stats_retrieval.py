@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from analysis.arrays import to_cube
-from analysis.stats.retrieval import indexes, migrated_share, recall_at_k, reciprocal_rank
+from analysis.stats.indexes import indexes, migrated_share
+from analysis.stats.retrieval import recall_at_k, reciprocal_rank
 from tests.unit.answer_frames import frame, right
 
 

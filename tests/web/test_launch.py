@@ -1,3 +1,5 @@
+import html
+
 import pytest
 import yaml
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -116,3 +118,45 @@ def test_a_key_that_is_taken_by_another_plan_is_refused(admin):
     assert response.status_code == 422
     assert "locked to another plan" in words_of(text_of(response))
     assert Study.objects.count() == 1
+
+
+def test_before_a_person_confirms_every_check_and_the_forecast_are_shown_and_nothing_is_kept(admin):
+    response = admin.post("/studies/new/file/", {"plan": plan_text(), "step": "check"})
+    page, words = text_of(response), words_of(text_of(response))
+    assert response.status_code == 200
+    for said in ("Preflight", "free disk", "tokenizer", "longest history", "embedder"):
+        assert said in words
+    for said in ("What it will take", "In all", "GPU-hours", "Disk", "Lock and launch"):
+        assert said in words
+    assert nothing_is_left_behind()
+    plan = html.unescape(page.split('<textarea name="plan" hidden>')[1].split("</textarea>")[0])
+    admin.post("/studies/new/file/", {"plan": plan, "step": "launch", "source": "plan.json"})
+    assert Study.objects.get().key == "launched"
+
+
+def test_the_form_shows_checks_first_too_and_a_refusal_cannot_be_confirmed(admin):
+    response = admin.post("/studies/new/form/", {**FORM, "step": "check"})
+    words = words_of(text_of(response))
+    assert response.status_code == 422
+    assert "It would be refused at preflight" in words
+    assert "✗ failed" in words
+    assert "Lock and launch" not in words
+    assert nothing_is_left_behind()
+
+
+def test_a_hostile_title_stays_text_between_check_and_launch(admin):
+    title = 'Ünï <script>alert("1")</script> </textarea> 😀 \\ "'
+    response = admin.post("/studies/new/file/", {"plan": plan_text(title=title), "step": "check"})
+    page = text_of(response)
+    assert "<script>alert" not in page
+    plan = html.unescape(page.split('<textarea name="plan" hidden>')[1].split("</textarea>")[0])
+    admin.post("/studies/new/file/", {"plan": plan, "source": "plan.json"})
+    assert Study.objects.get().title == title
+
+
+def test_the_run_page_sets_the_forecast_beside_the_run(admin):
+    admin.post("/studies/new/file/", {"plan": plan_text()})
+    words = words_of(text_of(admin.get(f"/runs/{Study.objects.get().runs.get().pk}/")))
+    assert "Forecast and actual" in words
+    assert "Prompt tokens computed" in words
+    assert "Actual, so far" in words

@@ -1,0 +1,198 @@
+"""Tables of a page: sorted by the address, shown with few digits, downloaded with all of them."""
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from analysis.words import points
+
+Raw = str | float | int | None
+Write = Callable[[float], str]
+MINUS = "−"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its key in the download, its title with the unit, and whether it holds numbers."""
+
+    key: str
+    title: str
+    number: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What stands in a cell.
+
+    Attributes
+    ----------
+    raw
+        The full value, for sorting and for the download; None: there is none.
+    text
+        As people read it, with its unit.
+    note
+        A second line: the interval, or why there is no value.
+    url
+        Where it leads: the answers behind it.
+    more
+        Further columns of the download, by the end of their name.
+    """
+
+    raw: Raw
+    text: str
+    note: str = ""
+    url: str = ""
+    more: Mapping[str, Raw] = field(default_factory=dict)
+
+
+Row = Mapping[str, Value]
+NOTHING = Value(None, "")
+
+
+@dataclass(frozen=True, slots=True)
+class PageTable:
+    """A table of a page; `labels` go into every row of its download."""
+
+    key: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    sorted_by: str = ""
+    descending: bool = False
+    labels: str = ""
+
+    @property
+    def cells(self) -> list[list[tuple[Column, Value]]]:
+        """Row by row, each column with its value."""
+        return [[(c, row.get(c.key, NOTHING)) for c in self.columns] for row in self.rows]
+
+    def in_order(self, sort: str) -> "PageTable":
+        """Return the table as `table.column` or `-table.column` wants it; what is undefined last.
+
+        An order for another table, or for a column that there is not, changes nothing.
+        """
+        descending = sort.startswith("-")
+        table, _, key = sort.removeprefix("-").rpartition(".")
+        if table != self.key or key not in {column.key for column in self.columns}:
+            return self
+        known = [row for row in self.rows if row.get(key, NOTHING).raw is not None]
+        blank = [row for row in self.rows if row.get(key, NOTHING).raw is None]
+        ordered = sorted(known, key=lambda row: _order(row[key].raw), reverse=descending)
+        return replace(self, rows=(*ordered, *blank), sorted_by=key, descending=descending)
+
+    def csv_text(self) -> str:
+        """The table with full precision; intervals and reasons have columns of their own."""
+        names = self._names()
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        labels = [self.labels] if self.labels else []
+        writer.writerow(
+            [f"{key}_{more}" if more else key for key, more in names] + ["labels"] * len(labels)
+        )
+        for row in self.rows:
+            writer.writerow([_csv(row.get(key, NOTHING), more) for key, more in names] + labels)
+        return out.getvalue()
+
+    def _names(self) -> list[tuple[str, str]]:
+        """Every column of the download: (column, end of the name, or '')."""
+        names = []
+        for column in self.columns:
+            names.append((column.key, ""))
+            ends = dict.fromkeys(
+                end for row in self.rows for end in row.get(column.key, NOTHING).more
+            )
+            names += [(column.key, end) for end in ends]
+        return names
+
+
+def _order(raw: Raw) -> tuple[int, float, str]:
+    return (0, float(raw), "") if isinstance(raw, (int, float)) else (1, 0.0, str(raw).casefold())
+
+
+# What a spreadsheet would take for a formula, at the beginning of a text.
+FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def _csv(value: Value, more: str) -> str:
+    raw = value.more.get(more) if more else value.raw
+    if raw is None:
+        return ""
+    if isinstance(raw, str):
+        return f"'{raw}" if raw.startswith(FORMULA_SIGNS) else raw
+    return repr(raw)
+
+
+def text(value: str, *, note: str = "", url: str = "", raw: Raw = None) -> Value:
+    """A text; `raw` where it stands for a number that decides the order."""
+    return Value(value if raw is None else raw, value, note, url)
+
+
+def count(number: int, *, url: str = "", note: str = "") -> Value:
+    """A whole number."""
+    return Value(number, f"{number:,}", note, url)
+
+
+def number(figure: Mapping[str, Any] | float | None, write: Write, *, url: str = "") -> Value:
+    """A figure `{value, status, reason}`, or a plain number; ∞ where it cannot be reached."""
+    if figure is None:
+        return NOTHING
+    if not isinstance(figure, Mapping):
+        return Value(float(figure), write(float(figure)), "", url)
+    if figure.get("value") is not None:
+        return Value(figure["value"], write(figure["value"]), "", url, {"status": "ok"})
+    status = str(figure.get("status") or "undefined")
+    sign = "∞" if status == "unreachable" else status
+    return Value(None, sign, str(figure.get("reason") or ""), url, {"status": status})
+
+
+def estimate(entry: Mapping[str, Any], write: Write, *, url: str = "") -> Value:
+    """An estimate with its 95 % interval below it, and n in the download."""
+    shown = number(entry, write, url=url)
+    interval = entry.get("interval") or {}
+    low, high = entry.get("low", interval.get("low")), entry.get("high", interval.get("high"))
+    note = shown.note
+    if shown.raw is not None:
+        note = f"{write(low)} to {write(high)}" if low is not None else "no interval"
+    more = {**shown.more, "low": low, "high": high, "n_histories": entry.get("n_histories")}
+    return Value(shown.raw, shown.text, note, url, more)
+
+
+def pp(value: float) -> str:
+    """Percentage points with their sign."""
+    return f"{points(value)} pp"
+
+
+def percent(value: float) -> str:
+    """A fraction as a percentage."""
+    return f"{100 * value:.1f} %".replace("-", MINUS)
+
+
+def ratio(value: float) -> str:
+    """A ratio."""
+    return f"{value:.2f}".replace("-", MINUS)
+
+
+def fraction(value: float) -> str:
+    """A fraction with three digits."""
+    return f"{value:.3f}".replace("-", MINUS)
+
+
+def p_value(value: float) -> str:
+    """A p-value; a very small one as its bound."""
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def dollars(value: float) -> str:
+    """US dollars; small amounts keep the digits that they have."""
+    if value == 0:
+        return "$0"
+    return (
+        f"${value:.2f}" if value >= 0.1 else f"${value:.2g}" if value >= 1e-4 else f"${value:.0e}"
+    )
+
+
+def download(tables: Sequence[PageTable], key: str) -> PageTable | None:
+    """The table with this key, or None."""
+    return next((table for table in tables if table.key == key), None)

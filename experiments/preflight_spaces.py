@@ -1,0 +1,55 @@
+"""Whether the two embedders of an upgrade make two spaces: on the study's own texts."""
+
+from collections.abc import Sequence
+
+from experiments.plan.budgets import write_budget
+from experiments.plan.schema import StudyPlan
+from experiments.surroundings import Check, Surroundings
+from stores.errors import InvalidInputError
+from stores.formats.rag import cut_chunks
+from stores.roles import EngineError
+from stores.vectors.spaces import SAME_SPACE, compare_spaces, spread_out
+from stores.workload.types import History
+
+NAME = "embedding spaces"
+VECTOR_SIZE = "vector size"
+# Enough to tell one space from two, in a second or two; the study's page compares all texts.
+COMPARED_TEXTS = 32
+
+
+def check_spaces(
+    plan: StudyPlan, histories: Sequence[History], surroundings: Surroundings
+) -> list[Check]:
+    """Compare both embedders on the same texts; one space of vectors refuses the study.
+
+    Vectors of different sizes are no reason to refuse: what would mix them is left out.
+    """
+    upgrade = plan.tests.embedding_upgrade
+    if upgrade is None:
+        return []
+    subject = f"{upgrade.old} → {upgrade.new}"
+    expected = f"two spaces: a mean cosine below {SAME_SPACE}"
+    budget = write_budget(plan)
+    chunks = [chunk["text"] for history in histories for chunk in cut_chunks(history, budget)]
+    texts = spread_out(chunks, COMPARED_TEXTS)
+    try:
+        old, new = (surroundings.embedder(plan.embedder(key)) for key in (upgrade.old, upgrade.new))
+        if old is None or new is None:
+            found = "to be compared by the worker, before it builds the first index of both"
+            return [Check(NAME, expected, found, True, subject)]
+        if not texts:
+            return [Check(NAME, expected, "no text to compare", False, subject)]
+        compared = compare_spaces(old.embed_passages(texts), new.embed_passages(texts))
+    except (EngineError, InvalidInputError) as error:
+        return [Check(NAME, expected, str(error).rstrip("."), False, subject)]
+    hint = "there is nothing to migrate; name another embedder" if compared.one_space else ""
+    return [Check(NAME, expected, compared.sentence(), not compared.one_space, subject, hint)]
+
+
+def vector_sizes(checks: Sequence[Check]) -> dict[str, int]:
+    """Return the dimension of each embedder that was opened by the checks, by its key."""
+    return {
+        check.subject: int(check.found)
+        for check in checks
+        if check.name == VECTOR_SIZE and check.found.isdecimal()
+    }

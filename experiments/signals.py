@@ -1,0 +1,6 @@
+"""What this app tells those above it, which it does not know."""
+
+from django.dispatch import Signal
+
+# Sent with `study` when the cells of its gates are all answered, or can no longer be.
+gates_measured = Signal()

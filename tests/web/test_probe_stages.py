@@ -1,0 +1,57 @@
+"""The probe page says where a probe was lost, and shows the prompt under every condition."""
+
+import pytest
+from django.urls import reverse
+
+from experiments.models import Answer
+from experiments.plan.plan import parse_plan
+from experiments.runtime.pool import use_pool
+from experiments.services.launch import launch_study
+from stores.workload.generator import generate
+from tests.factories import a_history, a_workspace, plan_data
+from tests.runs import work_off
+from tests.web.conftest import signed_in, text_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def study():
+    """A study whose old model forgets half of what it reads."""
+    use_pool(None)
+    workspace, value = a_workspace(), generate("tiny", seed=7)[0]
+    a_history(workspace, value)
+    models = [{"key": "old", "engine": "scripted", "options": {"keep": 0.4}},
+              {"key": "new", "engine": "scripted"}]  # fmt: skip
+    data = plan_data(
+        "stages", histories={"keys": [value.key]}, formats=["notes", "rag"], models=models,
+        budgets={"context_tokens": 4096},
+        tests={"gates": {"doses": [25]}, "writer_swap": {}, "controlled_evidence": {}},
+    )  # fmt: skip
+    made = launch_study(plan=parse_plan(data), workspace=workspace, user=None, preflight=False)
+    work_off()
+    yield made
+    use_pool(None)
+
+
+def test_a_probe_says_where_it_was_lost_and_every_prompt_is_exact(study):
+    client = signed_in(study.workspace, "viewer")
+    answers = Answer.objects.filter(attempt__evaluation__run__study=study)
+    missed = answers.filter(
+        attempt__evaluation__condition="stored_evidence", attempt__evaluation__format="notes",
+        attempt__evaluation__writer="old", attempt__evaluation__reader="new", correct=False,
+    ).first()  # fmt: skip
+    assert missed is not None
+    page = text_of(client.get(reverse("probe", args=[missed.probe_id]) + "?study=stages"))
+    assert "✗ lost in construction" in page
+    assert "right with the original events, wrong with what the store keeps of them" in page
+    assert "✓ not lost" in page
+    assert "Without a store" in page
+    assert "✗ in no item" in page
+    for condition in ("normal", "stored_evidence", "raw_evidence", "no_memory", "style_rewrite",
+                      "corrupt_25"):  # fmt: skip
+        answer = answers.filter(attempt__evaluation__condition=condition).first()
+        prompt = text_of(client.get(reverse("prompt", args=[answer.pk])))
+        assert "The store can no longer be read" not in prompt
+        assert answer.probe.question.split()[-1].rstrip("?") in prompt
+        assert "another hash" not in prompt, condition
