@@ -174,6 +174,8 @@ def _labels(study: Study, settings: Settings) -> list[str]:
     labels = []
     if study.simulated:
         labels.append("simulated: no model gave these answers")
+    if study.plan.get("histories", {}).get("split") == "calibration":
+        labels.append("calibration: these histories size a study and are never part of its results")
     if settings.scripted:
         names = ", ".join(settings.scripted)
         labels.append(f"scripted ({names}): no real model gave these answers")
