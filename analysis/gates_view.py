@@ -7,7 +7,7 @@ from analysis import page_tables as pt
 from analysis.page_parts import Asked, Chart, PartPage, Section, direction_words
 from analysis.page_tables import Column, PageTable
 from analysis.part_charts import Mean, Strip, strips
-from analysis.swap_view import name_of
+from analysis.swap_view import in_words
 from analysis.templatetags.memport import FORMAT_NAMES, KIND_NAMES
 
 MEANING = {
@@ -97,7 +97,7 @@ def _noise(asked: Asked) -> Section:
             if not entry["written"] or delta is None:
                 continue
             below = abs(delta) < noise["value"]
-            label = f"{direction_words(direction)}, {name_of(entry).lower()}"
+            label = f"{direction_words(direction)}, {in_words(entry)}"
             size = Mean(abs(delta), None, None, f"{label}: {abs(delta):.2f} pp")
             says = "smaller than the noise floor" if below else "above the noise floor"
             rows.append({

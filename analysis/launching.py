@@ -19,6 +19,7 @@ from experiments.services.launch import RefusedAtPreflightError, find_launched, 
 from experiments.surroundings import Check
 from memport_site.accounts.models import User, Workspace
 from stores.errors import InvalidInputError
+from stores.formats.repairing import METHODS, RAG_REEMBED
 from stores.models import History
 from stores.roles import EngineError
 
@@ -37,6 +38,7 @@ FIELD_OF = {
     "embedders.1": "new_embedder",
     "tests.embedding_upgrade": "new_embedder",
     "tests.controlled_evidence": "controlled_evidence",
+    "tests.repair": "repair",
     "tests": "noise_repeats",
     "budgets.context_tokens": "context_tokens",
     "analysis.margin_pp": "margin_pp",
@@ -48,6 +50,7 @@ FORM_DEFAULTS = {
     "key": "", "title": "", "histories": "preset:tiny", "seed": "1",
     "formats": ["lc_raw", "rag", "notes", "kg_fixed"], "old": "", "new": "", "embedder": "",
     "new_embedder": "", "retrieval_only": "", "gates": "", "controlled_evidence": "",
+    "repair": "",
     "noise_repeats": "0", "context_tokens": "2048", "margin_pp": "5",
 }  # fmt: skip
 
@@ -179,6 +182,10 @@ def _tests(values: Mapping[str, Any]) -> dict[str, Any]:
             "indexes": UPGRADE_INDEXES,
             "retrieval_only": bool(values["retrieval_only"]),
         }
+    if values.get("repair") and not values["retrieval_only"]:
+        # Without a second embedder no index degrades, and there is nothing to embed anew.
+        methods = [name for name in METHODS if name != RAG_REEMBED or values["new_embedder"]]
+        tests["repair"] = {"methods": methods}
     return tests
 
 

@@ -86,6 +86,8 @@ def labels_of(study: Study) -> list[str]:
     labels = []
     if study.simulated:
         labels.append("simulated: no model gave these answers")
+    if study.plan.get("histories", {}).get("split") == "calibration":
+        labels.append("calibration: these histories size a study and are never part of its results")
     if names := Settings.of_document(study.plan).scripted:
         labels.append(f"scripted ({', '.join(names)}): no real model gave these answers")
     lock = lock_of(study)

@@ -14,6 +14,7 @@ import pandas as pd
 from django.db.models import QuerySet
 
 from analysis.arrays import to_cube
+from analysis.columns import COSTS
 from analysis.pieces import categorical
 from analysis.tables import csv_bytes, read_table, write_csv, write_parquet
 from experiments.models import Answer, Attempt, Repair, Run, Study
@@ -95,7 +96,8 @@ def _from_attempts(attempts: "QuerySet[Attempt]") -> pd.DataFrame:
     place = np.array([position[pk] for pk in attempt], dtype=np.int64)
     frame = pd.DataFrame(_evaluation_columns(chosen, place))
     frame = frame.assign(**_probe_columns(probe))
-    frame["cost_usd"] = _costs(chosen)[place]
+    for name, cost in _costs(chosen).items():
+        frame[name] = cost[place]
     frame["correct"] = _integers(correct, np.int8)
     frame["rank"] = _integers(rank, np.int32)
     frame["recall"] = np.array([np.nan if r is None else r for r in recall], dtype=np.float64)
@@ -156,19 +158,22 @@ def _all_probes(ids: Sequence[int]) -> dict[int, Probe]:
     return found
 
 
-def _costs(chosen: Sequence[dict[str, Any]]) -> Any:
-    """What a repair cost, on its rows; blank for the methods that are no repair."""
-    cost = np.full(len(chosen), np.nan)
+def _costs(chosen: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What a repair cost, by column, on its rows; blank for the methods that are no repair."""
     repaired = [
         (place, row)
         for place, row in enumerate(chosen)
         if row["evaluation__repair"] not in ("", "none", "fresh")
     ]
-    repairs = Repair.objects.filter(store__in=[row["store_id"] for _, row in repaired])
-    by_store = dict(repairs.values_list("store_id", "cost_usd"))
+    repairs = Repair.objects.filter(store__in={row["store_id"] for _, row in repaired})
+    by_store = {store: values for store, *values in repairs.values_list("store_id", *COSTS)}
+    # Without a repair the two optional columns are left out: the table has no use for them.
+    names = COSTS if by_store else COSTS[:1]
+    costs = {name: np.full(len(chosen), np.nan) for name in names}
     for place, row in repaired:
-        cost[place] = by_store.get(row["store_id"], np.nan)
-    return cost
+        for name, value in zip(COSTS, by_store.get(row["store_id"], ()), strict=False):
+            costs[name][place] = np.nan if value is None else value
+    return costs
 
 
 def _integers(values: Sequence[Any], kind: Any) -> Any:

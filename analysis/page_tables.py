@@ -188,9 +188,9 @@ def dollars(value: float) -> str:
     """US dollars; small amounts keep the digits that they have."""
     if value == 0:
         return "$0"
-    return (
-        f"${value:.2f}" if value >= 0.1 else f"${value:.2g}" if value >= 1e-4 else f"${value:.0e}"
-    )
+    if value >= 0.1:
+        return f"${value:.2f}"
+    return f"${value:.3f}" if value >= 0.001 else f"${value:.6f}".rstrip("0")
 
 
 def download(tables: Sequence[PageTable], key: str) -> PageTable | None:

@@ -7,11 +7,14 @@ from typing import Any
 from django.utils.http import urlencode
 
 from analysis import page_tables as pt
+from analysis.calibration import calibration_of
+from analysis.calibration import spreads as calibration_spreads
 from analysis.page_parts import Asked, Chart, Field, PartPage, Section, direction_words
 from analysis.page_tables import Column, PageTable
 from analysis.part_charts import points
 from analysis.stats.planning import SampleSize, plan_sample, power_curve
 from analysis.swap_view import name_of
+from experiments.models import Study
 
 SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024)
 POWERS = (0.80, 0.90, 0.95)
@@ -28,8 +31,10 @@ COLUMNS = (
 def build(asked: Asked) -> PartPage:
     """Return the page; effect, margin and spread come from the address, or from the study."""
     settings = asked.report["settings"]
-    known = dict(spreads(asked.report))
-    source = asked.chosen("from", list(known))
+    calibrated = dict(_calibrated(asked.study))
+    known = {**calibrated, **dict(spreads(asked.report))}
+    # What the calibration found before the study is what a study is sized with.
+    source = asked.chosen("from", list(known)) or next(iter(calibrated), "")
     default_sd = known[source][0] if source else None
     fields = {
         "effect": _field(asked, "effect", "True effect, pp", 2 * settings["margin_pp"]),
@@ -76,6 +81,14 @@ def spreads(report: Mapping[str, Any]) -> Iterator[tuple[str, tuple[float, int]]
             if entry["written"] and sd:
                 name = f"swap delta, {name_of(entry).lower()}, {direction_words(direction)}"
                 yield name, (sd, entry["swap_delta_pp"]["n_histories"])
+
+
+def _calibrated(study: Study) -> Iterator[tuple[str, tuple[float, int]]]:
+    """The spreads that the study's calibration left for the planner, as in `spreads`."""
+    found = calibration_of(study)
+    for spread in calibration_spreads(found) if found is not None else ():
+        if spread.sd_pp:
+            yield f"{spread.contrast}, calibration histories", (spread.sd_pp, spread.n_histories)
 
 
 def lowest_coverage(report: Mapping[str, Any]) -> float | None:

@@ -165,7 +165,8 @@ def _success_findings(rows: Sequence[Entry]) -> tuple[str, ...]:
             for name, words in (("none", "need no repair"), ("any", "are brought back by one"))
             if name in by
         ]
-        lines.append(f"{direction}, {form.lower()}, at {target:.0%} of fresh: {'; '.join(parts)}")
+        what = f"{direction}, {form[:1].lower()}{form[1:]}, at {target:.0%} of fresh"
+        lines.append(f"{what}: {'; '.join(parts)}")
     return tuple(lines)
 
 
@@ -232,7 +233,7 @@ def _rung_findings(rungs: Sequence[Entry], unit: str) -> tuple[str, ...]:
         if key not in best or row["recovered"]["value"] > best[key]["recovered"]["value"]:
             best[key] = row
     return tuple(
-        f"{direction}, {form.lower()}: most comes back with {_at_rung(row)}: "
+        f"{direction}, {form[:1].lower()}{form[1:]}: most comes back with {_at_rung(row)}: "
         f"{pt.percent(row['recovered']['value'])} of fresh"
         + (f" at {UNITS[unit][1](row['mean_cost']['value'])}"
            if row["mean_cost"]["value"] is not None else "")

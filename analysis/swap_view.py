@@ -72,6 +72,12 @@ def name_of(entry: Entry) -> str:
     return f"{name} · {entry['embedder']}" if entry.get("embedder") else name
 
 
+def in_words(entry: Entry) -> str:
+    """A format inside a sentence: its first letter small."""
+    name = name_of(entry)
+    return name[:1].lower() + name[1:]
+
+
 def _links(asked: Asked, direction: Entry, entry: Entry) -> tuple[str, str]:
     """Where the own and the inherited accuracy lead."""
     fields = {"format": entry["format"], "reader": direction["new"], "index": "none"}
@@ -82,7 +88,7 @@ def _links(asked: Asked, direction: Entry, entry: Entry) -> tuple[str, str]:
 
 def _finding(direction: Entry, entry: Entry) -> str:
     says = entry["verdict"]["heading"].lower()
-    return f"{direction_words(direction)}, {name_of(entry).lower()}: {says}"
+    return f"{direction_words(direction)}, {in_words(entry)}: {says}"
 
 
 def _deltas(asked: Asked, pairs: Any) -> Section | None:
@@ -260,7 +266,7 @@ def _kinds(asked: Asked, pairs: Any) -> Section | None:
                 key=lambda r: float(r["delta"].raw or 0), default=None)  # fmt: skip
     finding: tuple[str, ...] = ()
     if worst is not None:
-        where = f"{worst['direction'].text}, {worst['format'].text.lower()}, {worst['of'].text}"
+        where = f"{worst['direction'].text}, {worst['format'].text}, {worst['of'].text}"
         finding = (f"Lowest: {worst['delta'].text} at {where}. A lead to look at, not a finding",)
     return Section("By probe kind and memory class", finding, None,
                    (PageTable("kinds", "Swap delta by probe kind and memory class", columns,

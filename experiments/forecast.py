@@ -143,7 +143,8 @@ class Forecaster:
             if job.is_copied:
                 return [], len(store.content)
             if job.writer:
-                found.append(_Job("writer", job.writer, tokens))
+                role = "repairer" if job.repair else "writer"
+                found.append(_Job(role, job.writer, tokens))
             texts, size = store.passages, len(store.content)
         else:
             if job.reader:
@@ -172,19 +173,22 @@ class Forecaster:
         return (job.embedder,) if job.embedder else ()
 
     def _tokens(self, job: StoreSpec | EvaluationSpec, history: History) -> Tokens:
-        writes = isinstance(job, StoreSpec)
         model = job.writer if isinstance(job, StoreSpec) else job.reader
         if not model or (isinstance(job, StoreSpec) and job.is_copied):
             return Tokens()
-        what = "write" if isinstance(job, StoreSpec) else job.condition
-        key = (what, model, history.key, job.format)
+        what = (job.repair or "write") if isinstance(job, StoreSpec) else job.condition
+        rung = str(job.rung) if isinstance(job, StoreSpec) else ""
+        key = (what, model, history.key, job.format, rung)
         if key not in self._counts:
             dry, found = self._dry_run(), self._measured.get(model, Measured())
-            calls = (
-                dry.store(history, job.format).calls
-                if writes
-                else dry.readings(history, job.format, what)
-            )
+            if isinstance(job, StoreSpec):
+                calls = (
+                    dry.repair(history, job.repair, job.rung)
+                    if job.repair
+                    else dry.store(history, job.format).calls
+                )
+            else:
+                calls = dry.readings(history, job.format, what)
             template = found.rate.template_tokens if found.rate else TEMPLATE_TOKENS
             count = cache(found.count or _by_characters)
             self._counts[key] = count_calls(calls, count, template_tokens=template)

@@ -6,6 +6,7 @@ is not known: a stand-in that keeps every event's line, or one claim of it, take
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -16,6 +17,14 @@ from experiments.plan.schema import StudyPlan
 from stores.formats.base import MemoryFormat, Reading, Written
 from stores.formats.fence import event_lines
 from stores.formats.reading import shared_reading
+from stores.formats.repairing import (
+    FROM_STORE,
+    METHODS,
+    NOTES_RAW,
+    Allowed,
+    OutputLimitError,
+    rebuild_notes,
+)
 from stores.roles import ChatModel, ChatReply, ChatRequest, EmbeddingGeneration, Vectors
 from stores.workload.types import History
 
@@ -67,6 +76,20 @@ class DryRun:
         if key not in self._readings:
             self._readings[key] = self._read(history, name, shown)
         return self._readings[key]
+
+    def repair(self, history: History, method: str, rung: int) -> tuple[PromptText, ...]:
+        """Return the repairer's calls on a store that kept everything, at one budget rung."""
+        settings = self.plan.tests.repair
+        assert settings is not None, "a repair belongs to the test of that name"
+        writer, budget, prompts = _Writer(), write_budget(self.plan), self.plan.prompts
+        repairer = Allowed(writer, allowance_tokens=settings.rungs[rung - 1])
+        with suppress(OutputLimitError):  # the calls so far are still made, and paid
+            if method == NOTES_RAW:
+                rebuild_notes(history, repairer=repairer, budget=budget, prompts=prompts)
+            else:
+                content = self.store(history, METHODS[method]).content
+                FROM_STORE[method](content, repairer=repairer, budget=budget, prompts=prompts)
+        return tuple(writer.calls)
 
     def _write(self, history: History, name: str) -> DryStore:
         writer, embedder = _Writer(), _Embedder()

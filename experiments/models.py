@@ -269,17 +269,24 @@ class Answer(models.Model):
 
 
 class Repair(models.Model):
-    """A store made from a degraded one, by a repairer, a method and a budget rung."""
+    """A store made from a degraded one, by a repairer, a method and a budget rung.
+
+    Where it `hit_output_limit` it failed: the store holds what the degraded one does, and the whole
+    allowance is charged. Tokens are those of the repairer's prompts and output; embedders count
+    none. GPU-hours are None where an endpoint does not say what it runs on.
+    """
 
     store = models.OneToOneField(Store, on_delete=models.PROTECT, related_name="repair")
     degraded = models.ForeignKey(Store, on_delete=models.PROTECT, related_name="repairs")
     method = models.CharField(max_length=40)
     rung = models.PositiveIntegerField()
+    allowance_tokens = models.PositiveIntegerField(default=0)
     repairer = models.CharField(max_length=120)
     hit_output_limit = models.BooleanField(default=False)
     cost_usd = models.FloatField(default=0)
     cost_tokens = models.PositiveBigIntegerField(default=0)
-    cost_gpu_hours = models.FloatField(default=0)
+    engine_s = models.FloatField(default=0)
+    cost_gpu_hours = models.FloatField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
 

@@ -10,7 +10,9 @@ from typing import Any
 from django.db import transaction
 
 from memport_site.accounts.models import Workspace
+from stores.errors import InvalidInputError
 from stores.formats.base import ProbeCoverage, WriteBudget, Written
+from stores.formats.notes import KIBIBYTE, Notes
 from stores.models import Blob, History, Store
 from stores.roles import EmbeddingGeneration, ModelIdentity
 
@@ -79,7 +81,13 @@ def keep_store(
     """Insert a store with its content; where its identity exists already, return that one.
 
     Two workers that built the same store at the same time both end with the first one's.
+
+    Raises
+    ------
+    InvalidInputError
+        Notes that outgrow their cap, whoever wrote, rewrote or repaired them.
     """
+    _check_cap(format, written.content, budget)
     store, _ = Store.objects.get_or_create(
         workspace=workspace,
         identity=identity,
@@ -107,6 +115,16 @@ def keep_store(
         },
     )
     return store
+
+
+def _check_cap(format: str, content: bytes, budget: WriteBudget) -> None:
+    cap = budget.notes_kib * KIBIBYTE
+    if format == Notes.name and len(content) > cap:
+        raise InvalidInputError(
+            f"these notes have {len(content):,} bytes and outgrow their cap of {cap:,}",
+            where="budgets.notes_kib",
+            hint="Whatever writes notes cuts them at the cap; this is a mistake of memport",
+        )
 
 
 def _keep_blob(data: bytes) -> Blob:

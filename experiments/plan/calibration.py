@@ -2,9 +2,21 @@
 
 from experiments.plan.schema import Gates, StudyPlan, Tests
 from stores.errors import InvalidInputError
+from stores.formats.repairing import NOTES_RAW, NOTES_STORE
 
 # Contrast → the test whose cells give its spread.
-SPREAD_FROM = {"H1": "writer_swap", "H4a": "writer_swap", "H2": "embedding_upgrade"}
+SPREAD_FROM = {
+    "H1": "writer_swap",
+    "H4a": "writer_swap",
+    "H2": "embedding_upgrade",
+    "H7a": "repair",
+}
+# What is changed in a test that is run for its contrast alone.
+ALONE: dict[str, dict[str, object]] = {
+    "writer_swap": {"noise_repeats": 0},
+    "embedding_upgrade": {"noise_repeats": 0},
+    "repair": {"methods": (NOTES_RAW, NOTES_STORE)},
+}
 SUFFIX = "-calibration"
 
 
@@ -42,7 +54,7 @@ def calibration_plan(plan: StudyPlan) -> StudyPlan:
     for name in sorted(wanted):
         settings = getattr(plan.tests, name)
         if settings is not None:
-            tests[name] = settings.model_copy(update={"noise_repeats": 0})
+            tests[name] = settings.model_copy(update=ALONE[name])
     return plan.model_copy(
         update={
             "key": calibration_key(plan.key),

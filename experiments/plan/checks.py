@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 
 from experiments.plan.check_controlled import check_controlled
 from experiments.plan.check_lists import repeated, unknown
+from experiments.plan.check_repair import check_repair, misses_methods
 from experiments.plan.check_upgrade import check_upgrade, misses_cells
 from experiments.plan.patterns import why_not_bounded
 from experiments.plan.problems import Location, Problem
@@ -29,12 +30,12 @@ REFUSES: dict[str, tuple[str, ...]] = {
     "sentence_transformers": ("base_url", "api_key_env"),
     "scripted": ("base_url", "api_key_env"),
 }
-# Contrast → the formats whose cells it is made of; None: no test of this version measures it.
-CONTRAST_FORMATS: dict[str, tuple[str, ...] | None] = {
+# Contrast → the formats whose cells it is made of.
+CONTRAST_FORMATS: dict[str, tuple[str, ...]] = {
     "H1": ("notes",),
     "H2": ("rag",),
     "H4a": ("notes", "kg_fixed"),
-    "H7a": None,
+    "H7a": ("notes",),
 }
 
 
@@ -121,6 +122,7 @@ def _tests(plan: StudyPlan) -> Iterator[Problem]:
         yield Problem(("tests",), "no test is named", f"{known}, with its settings or {{}}")
     yield from _writer_swap(plan)
     yield from check_upgrade(plan)
+    yield from check_repair(plan)
     yield from check_controlled(plan)
 
 
@@ -167,14 +169,13 @@ def _contrasts(plan: StudyPlan) -> Iterator[Problem]:
     yield from repeated([contrast.key for contrast in contrasts], at, "the contrast", "key")
     for n, contrast in enumerate(contrasts):
         formats = CONTRAST_FORMATS[contrast.key]
-        if formats is None:
-            what = f"no test of this plan measures the contrast {contrast.key}"
-            yield Problem((*at, n, "key"), what)
-        elif missing := [name for name in formats if name not in plan.formats]:
+        if missing := [name for name in formats if name not in plan.formats]:
             what = f"the contrast {contrast.key} needs the format {missing[0]!r}"
             yield Problem((*at, n, "key"), what, hint="Add it under formats")
         elif contrast.key == "H2" and (what := misses_cells(plan)):
             yield Problem((*at, n, "key"), f"the contrast H2 {what}")
+        elif contrast.key == "H7a" and (what := misses_methods(plan)):
+            yield Problem((*at, n, "key"), f"the contrast H7a {what}")
     alphas: dict[str, float] = {}
     for n, contrast in enumerate(contrasts):
         if alphas.setdefault(contrast.family, contrast.alpha) != contrast.alpha:

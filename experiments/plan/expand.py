@@ -7,6 +7,7 @@ from experiments.plan.controlled_evidence import ControlledEvidenceTest
 from experiments.plan.embedding_upgrade import EmbeddingUpgradeTest
 from experiments.plan.gate_cells import GatesTest
 from experiments.plan.migration_test import Ground, MigrationTest
+from experiments.plan.repair import RepairTest
 from experiments.plan.schema import StudyPlan
 from experiments.plan.specs import Expansion
 from experiments.plan.writer_swap import WriterSwapTest
@@ -21,6 +22,7 @@ _ALL: tuple[MigrationTest, ...] = (
     GatesTest(),
     WriterSwapTest(),
     EmbeddingUpgradeTest(),
+    RepairTest(),
     ControlledEvidenceTest(),
 )
 TESTS: dict[str, MigrationTest] = {test.name: test for test in _ALL}

@@ -15,10 +15,10 @@ def stores_of(plan: StudyPlan, ground: Ground, formats: Sequence[str]) -> list[S
     for name in free:
         embedders = _embedders(plan) if ground.formats[name].needs_embedder else ("",)
         for history in ground.applicable(name):
-            stores += [_store(history.key, name, embedder=key) for key in embedders]
+            stores += [plain_store(history.key, name, embedder=key) for key in embedders]
     for writer in models_of(plan):
         for name in written:
-            stores += [_store(h.key, name, writer=writer) for h in ground.applicable(name)]
+            stores += [plain_store(h.key, name, writer=writer) for h in ground.applicable(name)]
     return stores
 
 
@@ -50,7 +50,8 @@ def reading_order(plan: StudyPlan) -> list[str]:
     return models_of(plan)[::-1]
 
 
-def _store(history: str, name: str, *, writer: str = "", embedder: str = "") -> StoreSpec:
+def plain_store(history: str, name: str, *, writer: str = "", embedder: str = "") -> StoreSpec:
+    """Return a store that is written from its history."""
     key = "/".join(part for part in (history, name, writer, embedder) if part)
     return StoreSpec(key=key, history=history, format=name, writer=writer, embedder=embedder)
 

@@ -12,7 +12,8 @@ from experiments.plan.part import Key, PlanPart
 EngineName = Literal["llama_cpp", "openai_api", "vllm_offline", "scripted"]
 EmbedderEngineName = Literal["onnx", "sentence_transformers", "openai_api", "scripted"]
 FormatName = Literal["lc_raw", "rag", "notes", "kg_fixed"]
-TestName = Literal["gates", "writer_swap", "embedding_upgrade", "controlled_evidence"]
+TestName = Literal["gates", "writer_swap", "embedding_upgrade", "repair", "controlled_evidence"]
+RepairMethod = Literal["notes_raw", "notes_store", "rag_reembed", "kg_rebuild"]
 IndexName = Literal["old", "full", "mixed", "router", "dual_query", "version_filter"]
 # A study's key stands in addresses and file names, so it has no dots.
 StudyKey = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$")]
@@ -117,6 +118,23 @@ class EmbeddingUpgrade(PlanPart):
     noise_repeats: int = Field(default=0, ge=0)
 
 
+class Repair(PlanPart):
+    """Migration test 3: what brings an inherited store back, at which budget.
+
+    `rungs` are allowances, equal for all methods: the output tokens of one whole repair. `repairer`
+    is the new model of each direction where none is named. The embedders are those of the embedding
+    upgrade where none are named; a method whose format the plan does not name is left out.
+    """
+
+    methods: tuple[RepairMethod, ...] = ("notes_raw", "notes_store", "rag_reembed", "kg_rebuild")
+    rungs: tuple[Annotated[int, Field(ge=1)], ...] = Field(
+        default=(256, 512, 1024), min_length=1, max_length=3
+    )
+    repairer: Key | None = None
+    old_embedder: Key | None = None
+    new_embedder: Key | None = None
+
+
 class ControlledEvidence(PlanPart):
     """Migration test 4: stored and raw evidence supplied, for `notes` and `rag`.
 
@@ -143,6 +161,7 @@ class Tests(PlanPart):
     gates: Gates | None = None
     writer_swap: WriterSwap | None = None
     embedding_upgrade: EmbeddingUpgrade | None = None
+    repair: Repair | None = None
     controlled_evidence: ControlledEvidence | None = None
 
 

@@ -8,7 +8,8 @@ class StoreSpec:
     """One store to build. `key` names it within its run; `index` the arm of an upgrade.
 
     A `derived` store is made from another one of the run, its `parent`: `style_rewrite` (by
-    `writer`) or `corrupt_p` (by nobody).
+    `writer`) or `corrupt_p` (by nobody). A repaired one is made from its degraded `parent` by the
+    method `repair` at a budget `rung`; `writer` is its repairer.
     """
 
     key: str
@@ -19,6 +20,8 @@ class StoreSpec:
     index: str = ""
     derived: str = ""
     parent: str = ""
+    repair: str = ""
+    rung: int = 0
 
     @property
     def is_copied(self) -> bool:

@@ -16,6 +16,7 @@ from experiments.services.execution import Outcome, Work, execute
 from experiments.services.indexes import build_index
 from experiments.services.inputs import embedder_call
 from experiments.services.journal import JournaledChat
+from experiments.services.repairs import build_repair
 from experiments.services.timing import TimedEmbedder
 from stores.formats.base import MemoryFormat
 from stores.formats.formats import FORMATS
@@ -55,6 +56,9 @@ def _build(build_id: int, work: Work) -> None:
         return
     if build.spec.get("derived"):
         build_derived(build, plan, work)
+        return
+    if build.spec.get("repair"):
+        build_repair(build, plan, work)
         return
     with ExitStack() as stack:
         roles = _open_roles(stack, build, plan)

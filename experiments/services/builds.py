@@ -4,6 +4,7 @@ from django.utils import timezone
 
 from experiments.models import Evaluation, Job, StoreBuild
 from experiments.services.execution import Work
+from stores.errors import InvalidInputError
 from stores.models import Store
 
 
@@ -16,3 +17,15 @@ def complete_build(build: StoreBuild, work: Work, store: Store, *, reused: bool)
     StoreBuild.objects.filter(
         run_id=build.run_id, state=Job.State.WAITING, spec__parent=build.store_key
     ).update(state=Job.State.READY)
+
+
+def parent_store(build: StoreBuild) -> Store:
+    """Return the store of the same run that a build begins at."""
+    parent = StoreBuild.objects.select_related("store__content").get(
+        run_id=build.run_id, store_key=build.spec["parent"]
+    )
+    if parent.store is None:
+        raise InvalidInputError(
+            f"the store {parent.store_key!r}, which this one is made from, is not built"
+        )
+    return parent.store

@@ -9,7 +9,7 @@ from experiments.plan.budgets import write_budget
 from experiments.plan.schema import StudyPlan
 from experiments.runtime.pool import engine_pool
 from experiments.selectors import probes_asked
-from experiments.services.builds import complete_build
+from experiments.services.builds import complete_build, parent_store
 from experiments.services.execution import Work
 from experiments.services.journal import JournaledChat
 from experiments.services.stored import checked_content
@@ -105,13 +105,7 @@ def build_derived(build: StoreBuild, plan: StudyPlan, work: Work) -> None:
 
 
 def _load(stack: ExitStack, build: StoreBuild, plan: StudyPlan) -> _Derivation:
-    parent = StoreBuild.objects.select_related("store__content").get(
-        run_id=build.run_id, store_key=build.spec["parent"]
-    )
-    if parent.store is None:
-        raise InvalidInputError(
-            f"the store {parent.store_key!r}, which this one is made from, is not built"
-        )
+    parent = parent_store(build)
     rewriter: Any = None
     if build.spec["derived"] == STYLE_REWRITE:
         rewriter = stack.enter_context(
@@ -123,7 +117,7 @@ def _load(stack: ExitStack, build: StoreBuild, plan: StudyPlan) -> _Derivation:
     value = history_value(build.history)
     probes = tuple(probe for probe in value.probes if probe.key in asked)
     history = History(value.key, value.events, value.title, probes)
-    return _Derivation(build, plan, parent.store, history, rewriter)
+    return _Derivation(build, plan, parent, history, rewriter)
 
 
 def _derive(job: _Derivation, work: Work) -> Written:

@@ -20,11 +20,18 @@ class JournaledChat:
     """
 
     def __init__(
-        self, inner: ChatModel, *, model: schema.Model, build: StoreBuild, work: Work
+        self,
+        inner: ChatModel,
+        *,
+        model: schema.Model,
+        build: StoreBuild,
+        work: Work,
+        role: Call.Role = Call.Role.WRITER,
     ) -> None:
         self._inner, self._model, self._build, self._work = inner, model, build, work
+        self._role = role
         self._recorded: dict[str, deque[Call]] = defaultdict(deque)
-        calls = list(build.calls.filter(role=Call.Role.WRITER).order_by("position"))
+        calls = list(build.calls.filter(role=role).order_by("position"))
         for call in calls:
             self._recorded[call.request_sha256].append(call)
         last = build.calls.order_by("-position").values_list("position", flat=True).first()
@@ -76,7 +83,7 @@ class JournaledChat:
             for request_hash, reply in zip(hashes, replies, strict=True):
                 call = new_call(
                     reply,
-                    role=Call.Role.WRITER,
+                    role=self._role,
                     model=self._model,
                     position=next(self.positions),
                     request_hash=request_hash,

@@ -186,9 +186,12 @@ def _build(run: Run, position: int, spec: StoreSpec, history: History) -> StoreB
     )
 
 
-def _details(spec: StoreSpec) -> dict[str, str]:
+def _details(spec: StoreSpec) -> dict[str, str | int]:
     """What only some stores have: the arm of an upgrade, the store that this one is made from."""
-    details = {"index": spec.index, "derived": spec.derived, "parent": spec.parent}
+    details: dict[str, str | int] = {
+        "index": spec.index, "derived": spec.derived, "parent": spec.parent,
+        "repair": spec.repair, "rung": spec.rung,
+    }  # fmt: skip
     return {name: value for name, value in details.items() if value}
 
 

@@ -26,6 +26,7 @@ from stores.errors import InvalidInputError
 
 FAILED = 1
 DEMO_PLANS = ("demo.yaml", "demo-embeddings.yaml")
+FULL_PLANS = ("demo-full.yaml",)
 
 
 @click.command("demo")
@@ -39,8 +40,12 @@ DEMO_PLANS = ("demo.yaml", "demo-embeddings.yaml")
     "--port", default=DEFAULT_PORT, show_default=True, type=click.IntRange(0, 65535),
     help="Where to serve, on this machine alone; 0: any free one.",
 )  # fmt: skip
+@click.option(
+    "--full", is_flag=True,
+    help="All four migration tests on the six small histories, unattended: under an hour.",
+)  # fmt: skip
 @click.option("--plan", type=click.Path(path_type=Path), default=None, hidden=True)
-def command(serve: bool, port: int, plan: Path | None) -> None:
+def command(serve: bool, port: int, full: bool, plan: Path | None) -> None:
     """Measure a real migration on two small models, and serve the dashboard.
 
     Makes the database, fetches the models, generates six small histories, runs the demo study and
@@ -52,8 +57,9 @@ def command(serve: bool, port: int, plan: Path | None) -> None:
     Example:
       memport demo
       memport demo --no-serve
+      memport demo --full
     """
-    plans = [load_plan(path) for path in ([plan] if plan else demo_plans())]
+    plans = [load_plan(path) for path in ([plan] if plan else demo_plans(full=full))]
     port = _free_port(port, serve=serve)
     console = Console(stderr=True, highlight=False)
     if prepare_database():
@@ -75,10 +81,10 @@ def command(serve: bool, port: int, plan: Path | None) -> None:
         raise SystemExit(FAILED)
 
 
-def demo_plans() -> list[Path]:
-    """Return the paths of the demo's plans, in the order of work."""
+def demo_plans(*, full: bool = False) -> list[Path]:
+    """Return the paths of the demo's plans, in the order of work; `full`: of all four tests."""
     folder = resources.files("experiments") / "studies"
-    return [Path(str(folder / name)) for name in DEMO_PLANS]
+    return [Path(str(folder / name)) for name in (FULL_PLANS if full else DEMO_PLANS)]
 
 
 def _free_port(port: int, *, serve: bool) -> int:

@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from analysis import losses
+from analysis.observations import from_study, read_table, to_cube, write_csv
+from analysis.stats.gates import all_gates
 from experiments.models import Answer, Call, Run, StoreBuild, Study
 from experiments.plan.plan import parse_plan
 from experiments.runtime.pool import use_pool
@@ -70,6 +73,19 @@ def test_a_store_of_a_later_test_is_the_one_of_the_earlier_test() -> None:
     assert builds.count() == 5
     assert all(builds.values_list("reused", flat=True))
     assert Store.objects.filter(builds__run__study=study, parent=None).distinct().count() == 6
+
+
+def test_an_export_holds_the_shared_rows_and_gives_the_same_losses_and_gates(tmp_path) -> None:
+    study = launched({"gates": {"doses": [50]}, "controlled_evidence": {}}, formats=["notes"])
+    work_off()
+    write_csv(from_study(study), tmp_path / "answers.csv")
+    table = read_table(tmp_path / "answers.csv")
+    shared = table[table["format"] == "*"]
+    assert set(shared["condition"]) == {"no_memory", "raw_evidence"}
+    assert set(shared["writer"]) == {""}
+    kept, read = to_cube(from_study(study)), to_cube(table)
+    assert losses.section(read) == losses.section(kept)
+    assert [gate.as_json() for gate in all_gates(read)] == [g.as_json() for g in all_gates(kept)]
 
 
 def test_a_style_rewrite_is_a_new_store_with_its_parent_and_its_cost() -> None:

@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from analysis import planner_view
 from analysis.calibration import calibration_of, spreads
+from analysis.page_parts import Asked
+from analysis.report import study_report
 from experiments.models import Run, Study
 from experiments.runtime.pool import use_pool
 from stores.services import keep_generated
@@ -61,6 +64,10 @@ def test_gates_that_pass_leave_the_study_ready_to_go_on(run, tmp_path):
     kept = calibration_of(study)
     assert kept is not None
     assert spreads(kept)[0].sd_pp == spread["sd_pp"]
+    assert study_report(kept)["study"]["labels"][0].startswith("calibration: ")
+    if spread["sd_pp"]:
+        page = planner_view.build(Asked(study, study_report(study) | {"coverage": []}, {}))
+        assert page.fields[2].value == f"{spread['sd_pp']:.6g}"
     assert run("run", plan).code == 0
     assert set(study.runs.values_list("state", flat=True)) == {Run.State.COMPLETE}
 

@@ -54,3 +54,22 @@ def test_the_plan_of_the_demo_is_the_one_that_is_documented():
     assert len(plan.planned_directions) == 2
     assert set(plan.formats) == {"lc_raw", "rag", "notes", "kg_fixed"}
     assert all("price" in model.model_fields_set for model in plan.models)
+
+
+def test_the_full_demo_is_all_four_tests_on_the_tiny_histories():
+    from experiments.plan.expand import expand
+    from experiments.plan.plan import load_plan
+    from memport_site.commands.demo import demo_plans
+    from stores.workload.generator import generate
+
+    (path,) = demo_plans(full=True)
+    plan = load_plan(path)
+    counted = {
+        name: sum(not cell.repeat for cell in work.counted)
+        for name, work in expand(plan, generate("tiny", seed=7)).items()
+    }
+    assert counted.pop("gates")
+    assert counted == {
+        "writer_swap": 6 * 12, "embedding_upgrade": 6 * 8, "repair": 6 * 30,
+        "controlled_evidence": 6 * 18,
+    }  # fmt: skip

@@ -130,6 +130,23 @@ def test_a_store_of_an_earlier_test_is_not_built_twice():
     assert not any(row["role"] == "writer" for row in second["lines"])
 
 
+def test_a_repair_is_forecast_with_its_own_prompts_and_its_allowance():
+    tests = {"repair": {"methods": ["notes_raw", "notes_store", "kg_rebuild"], "rungs": [9, 400]}}
+    document = measured(forecaster(tests=tests, formats=["notes", "kg_fixed"]))
+    (test,) = document["tests"]
+    assert (test["stores"], test["evaluations"]) == (6 * (4 + 12), 6 * 2 * (6 + 2))
+    repairer = line(document, "repairer", "new")
+    assert repairer["calls"] >= 6 * 3 * 2
+    # Each of 3 methods on 6 histories may write what its two rungs allow, and no more.
+    assert 0 < repairer["output_limit_tokens"] <= 6 * 3 * (9 + 400)
+    dry = DryRun(forecaster(tests=tests).plan, FORMATS)
+    event = HISTORIES[0].events[0].text
+    raw, store = (dry.repair(HISTORIES[0], name, 2) for name in ("notes_raw", "notes_store"))
+    assert event in raw[0].own
+    assert "<notes>" in store[0].own
+    assert "<events>" not in store[0].own
+
+
 class Timed(FakeChat):
     """Computes 50 tokens a second and writes 5 a second."""
 

@@ -129,5 +129,5 @@ def test_the_plan_of_the_papers_size_expands_to_the_papers_counts():
     upgrade, work = expansions["embedding_upgrade"], expansions["writer_swap"]
     assert (len(upgrade.stores), len(upgrade.evaluations)) == (192, 384)
     assert len(work.stores) == 288
-    assert Counter(cell.repeat for cell in work.evaluations) == {0: 576, 1: 16}
+    assert Counter(cell.repeat for cell in work.counted) == {0: 576, 1: 16}
     assert (PRESETS["paper"].histories, PRESETS["paper"].probes_per_kind * 5) == (48, 160)
