@@ -19,9 +19,10 @@ from tests.services import (  # noqa: F401
 def _a_process_of_its_own() -> Iterator[None]:
     """Each test's database is empty: what this process remembers of another one is wrong."""
     yield
-    from experiments.runtime import claims, processes
+    from experiments.runtime import claims, processes, stopping
     from experiments.services import forecasting
 
+    stopping.clear_stop()
     for claim in claims.held():
         claims.drop(claim)
     processes.forget()

@@ -1,4 +1,4 @@
-"""The `memport` command line with watched models in place of the catalogue's.
+"""The `memport` command line with watched models in place of the catalogue's, without static files.
 
 Run as `python -m tests.entry …`; children that it starts for noise repeats are this entry again.
 """
@@ -23,6 +23,10 @@ def install(**options: float) -> None:
 
 if __name__ == "__main__":
     install(delay_s=float(os.environ.get("TEST_CALL_S", "0")))
+    import memport_site.serving
     from memport_site.cli import main
+
+    # Compressing them takes longer than all that these tests look at.
+    memport_site.serving.collect_static_files = lambda: False
 
     main()

@@ -38,7 +38,7 @@ class Program:
         """All that it has said."""
         return "\n".join(self.lines)
 
-    def wait_for(self, text: str, *, seconds: float = 60) -> str:
+    def wait_for(self, text: str, *, seconds: float = 120) -> str:
         """Return the first line that holds the text; fail where the program ends before."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
@@ -67,6 +67,11 @@ def running(*arguments: str, home: Path, database: str, **environment: str) -> I
     program = Program(*arguments, home=home, database=database, **environment)
     try:
         yield program
+    except BaseException:
+        code = program.process.poll()
+        how = "still runs" if code is None else f"ended with exit code {code}"
+        print(f"memport {' '.join(arguments)} {how} and said:\n{program.output}")
+        raise
     finally:
         if program.process.poll() is None:
             program.process.kill()

@@ -1,10 +1,9 @@
 """`memport serve` and `memport worker` as processes of their own, on one SQLite file."""
 
+import http.client
 import re
 import signal
 import socket
-import urllib.error
-import urllib.request
 from pathlib import Path
 
 import pytest
@@ -23,13 +22,13 @@ def _one_home(tmp_path: Path, settings: object) -> None:
     settings.HOME = tmp_path  # type: ignore[attr-defined]
 
 
-def status(address: str) -> int:
-    """Return the status of a page."""
-    try:
-        with urllib.request.urlopen(address, timeout=20) as response:
-            return int(response.status)
-    except urllib.error.HTTPError as error:
-        return error.code
+def first_answer(address: str) -> tuple[int, str]:
+    """Return the status of the front page and where it sends a stranger to."""
+    host, port = address.removeprefix("http://").split(":")
+    connection = http.client.HTTPConnection(host, int(port), timeout=60)
+    connection.request("GET", "/")
+    response = connection.getresponse()
+    return response.status, response.headers.get("Location", "")
 
 
 def address_in(line: str) -> str:
@@ -50,7 +49,7 @@ def test_a_server_on_the_loopback_interface_works_a_command_hands_over_and_every
     run = a_launched_run()
     with running("serve", "--port", "0", home=tmp_path, database=sqlite_file) as server:
         address = address_in(server.wait_for("memport serves"))
-        assert status(address + "/sign-in/") < 500
+        assert first_answer(address) == (302, "/sign-in/?next=/")
         assert listening_addresses(int(address.rpartition(":")[2])) == ["0100007F"]
         with ensure_worker() as worker:
             assert not worker.works_here
