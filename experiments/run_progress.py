@@ -128,6 +128,8 @@ def _waiting_step(run: Run) -> str:
     active = (Run.State.QUEUED, Run.State.RUNNING)
     ahead = Run.objects.filter(pk__lt=run.pk, state__in=active).select_related("study").first()
     if ahead is not None:
+        if ahead.study_id == run.study_id:
+            return f"waiting for the test {ahead.test} of this study"
         return f"waiting for the study {ahead.study.key}, which was launched before"
     return "waiting for a worker"
 
