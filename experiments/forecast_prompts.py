@@ -82,7 +82,9 @@ class DryRun:
         settings = self.plan.tests.repair
         assert settings is not None, "a repair belongs to the test of that name"
         writer, budget, prompts = _Writer(), write_budget(self.plan), self.plan.prompts
-        repairer = Allowed(writer, allowance_tokens=settings.rungs[rung - 1])
+        # All calls at once: their limits then add up to the allowance, the most that is written.
+        allowance = settings.rungs[rung - 1]
+        repairer = Allowed(writer, allowance_tokens=allowance, calls_at_once=NO_LIMIT)
         with suppress(OutputLimitError):  # the calls so far are still made, and paid
             if method == NOTES_RAW:
                 rebuild_notes(history, repairer=repairer, budget=budget, prompts=prompts)

@@ -15,7 +15,7 @@ from experiments.runtime.pool import engine_pool
 from experiments.runtime.processes import this_process
 from experiments.services.builds import complete_build, parent_store
 from experiments.services.execution import Work
-from experiments.services.inputs import embedder_call
+from experiments.services.inputs import batch_size, embedder_call
 from experiments.services.journal import JournaledChat
 from experiments.services.stored import checked_content
 from experiments.services.timing import TimedEmbedder
@@ -154,7 +154,11 @@ def _repaired(job: _Job, work: Work) -> Written:
         work=work,
         role=Call.Role.REPAIRER,
     )
-    repairer = Allowed(journal, allowance_tokens=job.allowance_tokens)
+    repairer = Allowed(
+        journal,
+        allowance_tokens=job.allowance_tokens,
+        calls_at_once=batch_size(plan.model(job.build.writer)),
+    )
     budget = write_budget(plan)
     if job.method == NOTES_RAW:
         history = history_value(job.build.history)

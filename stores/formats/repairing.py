@@ -35,8 +35,6 @@ METHODS: Mapping[str, str] = MappingProxyType(
 PROMPTS: Mapping[str, str] = MappingProxyType(
     {NOTES_RAW: "notes", NOTES_STORE: "notes_store", KG_REBUILD: "kg_rebuild"}
 )
-# Calls that are asked at once; what they leave of the allowance is shared by the later ones.
-SLICE_CALLS = 8
 
 
 class OutputLimitError(Exception):
@@ -46,12 +44,12 @@ class OutputLimitError(Exception):
 class Allowed:
     """A repairer whose output, all calls of one repair together, is limited to an allowance.
 
-    Each call may use an even share of what is left, so that calls can be asked together and the
-    allowance is never overdrawn. The first reply that is cut off ends the repair.
+    Each call may use an even share of what is left, so that `calls_at_once` can be asked together
+    and the allowance is never overdrawn. The first reply that is cut off ends the repair.
     """
 
-    def __init__(self, inner: ChatModel, *, allowance_tokens: int) -> None:
-        self._inner, self._left = inner, allowance_tokens
+    def __init__(self, inner: ChatModel, *, allowance_tokens: int, calls_at_once: int = 1) -> None:
+        self._inner, self._left, self._at_once = inner, allowance_tokens, calls_at_once
 
     @property
     def identity(self) -> ModelIdentity:
@@ -70,9 +68,9 @@ class Allowed:
     def chat(self, requests: Sequence[ChatRequest]) -> list[ChatReply]:
         """Answer every request, in order; raises `OutputLimitError` where one is cut off."""
         replies: list[ChatReply] = []
-        for start in range(0, len(requests), SLICE_CALLS):
+        for start in range(0, len(requests), self._at_once):
             share = self._left // (len(requests) - start)
-            asked = [self._limited(one, share) for one in requests[start : start + SLICE_CALLS]]
+            asked = [self._limited(one, share) for one in requests[start : start + self._at_once]]
             answered = self._inner.chat(asked)
             self._left -= sum(reply.output_tokens for reply in answered)
             if any(reply.finish_reason == "length" for reply in answered):

@@ -15,7 +15,8 @@ from experiments.models import Call, Evaluation, Repair, Run, StoreBuild, Study
 from experiments.plan.plan import parse_plan
 from experiments.runtime.pool import use_pool
 from experiments.services.launch import launch_study
-from stores.formats import repairing
+from stores.formats import repairing, restyling
+from stores.formats.content import canonical_json
 from stores.models import Store
 from stores.roles import ChatReply, ChatRequest
 from stores.workload.generator import generate
@@ -156,6 +157,27 @@ def test_repaired_notes_obey_the_cap_of_any_notes() -> None:
     store = Repair.objects.get().store
     assert store.size_bytes <= 1024
     assert "cut at the cap of 1 KiB" in store.notices[0]
+
+
+def test_repaired_notes_that_outgrow_the_cap_are_caught_before_they_are_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # The planted bug: the repaired notes are kept as they come, and the repairer writes a lot.
+    def uncapped(parts: Any, _: int) -> tuple[bytes, str]:
+        return canonical_json({"format": "notes", "notes": parts}), ""
+
+    monkeypatch.setattr(restyling, "capped", uncapped)
+    monkeypatch.setattr(ScriptedModel, "_kept_notes", lambda *_: ["a long line"] * 200)
+    study = repaired(
+        formats=["notes"],
+        tests={"repair": {"methods": ["notes_store"], "rungs": [4000]}},
+        budgets={"context_tokens": 8192, "notes_kib": 1},
+    )
+    build = StoreBuild.objects.get(run__study=study, spec__repair="notes_store")
+    assert build.state == "failed"
+    assert "outgrow their cap of 1,024" in build.error
+    assert not Repair.objects.exists()
+    assert study.runs.get().state == Run.State.INCOMPLETE
 
 
 def test_an_allowance_is_shared_by_all_calls_and_never_overdrawn() -> None:
