@@ -30,7 +30,7 @@ def test_recall_is_the_mean_share():
 def test_an_empty_recall_is_not_zero():
     answers = to_cube(table(recalls=(1.0, np.nan, 0.0, 0.0, 1.0)))
     figure = recall_at_k(answers, answers.cells[0]).figure(0)
-    assert figure.reason == "the recall of 1 probes is not given"
+    assert figure.reason == "the recall of 1 probe is not given"
 
 
 def test_a_cell_without_ranks_has_no_mrr():
