@@ -10,6 +10,7 @@ from experiments.services.inputs import prefix_sha256, request_sha256
 from stores.errors import InvalidInputError
 from stores.formats.base import Reading
 from stores.formats.conditions import no_memory
+from stores.formats.fence import joined_days
 from stores.formats.formats import FORMATS
 from stores.formats.reading import reader_prompt, reader_request, shared_reading
 from stores.roles import ModelIdentity
@@ -75,7 +76,7 @@ def _store_reading(answer: Answer, plan: StudyPlan, probe: Probe) -> Reading:
         # What was retrieved is kept: no embedder has to be loaded to show it again.
         texts = {entry["item"]: entry["text"] for entry in memory_format.describe(content)}
         shown = sorted(item["item"] for item in answer.retrieved)
-        memory = "\n".join(texts[item] for item in shown)
+        memory = joined_days(texts[item] for item in shown)
         whole = shared_reading(memory, probe.question, prompts=plan.prompts)
         selected = Reading(whole.system, "", whole.prefix + whole.suffix)
         rebuilt = selected if prefix_sha256(selected) == answer.prefix_sha256 else whole
