@@ -15,7 +15,7 @@ from stores.errors import InvalidInputError
 
 DEFAULT_VERSION = "v1"
 _SECTION = re.compile(r"^\[\[(system|prefix|suffix)\]\]\n", re.MULTILINE)
-_SLOT = re.compile(r"\{(events|memory|question|predicates)\}")
+_SLOT = re.compile(r"\{(events|memory|notes|predicates|question|records)\}")
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 
 
