@@ -3,7 +3,9 @@
 Run as `python -m tests.entry …`; children that it starts for noise repeats are this entry again.
 """
 
+import faulthandler
 import os
+import signal
 import sys
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memport_site.settings")
@@ -22,6 +24,8 @@ def install(**options: float) -> None:
 
 
 if __name__ == "__main__":
+    # A test that waits in vain asks where every thread stands.
+    faulthandler.register(signal.SIGUSR1, all_threads=True)
     install(delay_s=float(os.environ.get("TEST_CALL_S", "0")))
     import memport_site.serving
     from memport_site.cli import main

@@ -171,7 +171,7 @@ def work_one_try(killer: Killer) -> None:
     try:
         install(killer)
         with ensure_worker():
-            wait_until_over(Run.objects.get(), seconds=120)
+            wait_until_over(Run.objects.get(), seconds=300)
         code = 0
     finally:
         os._exit(code)

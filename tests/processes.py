@@ -38,7 +38,7 @@ class Program:
         """All that it has said."""
         return "\n".join(self.lines)
 
-    def wait_for(self, text: str, *, seconds: float = 120) -> str:
+    def wait_for(self, text: str, *, seconds: float = 300) -> str:
         """Return the first line that holds the text; fail where the program ends before."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
@@ -52,6 +52,12 @@ class Program:
                 break
             time.sleep(0.05)
         raise AssertionError(f"{text!r} was not said:\n{self.output}")
+
+    def show_threads(self) -> None:
+        """Let it say where every thread stands, for a test that failed."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGUSR1)
+            time.sleep(1)
 
     def end(self, how: signal.Signals = signal.SIGTERM, *, seconds: float = 30) -> int:
         """Send a signal and return the exit code."""
@@ -68,6 +74,7 @@ def running(*arguments: str, home: Path, database: str, **environment: str) -> I
     try:
         yield program
     except BaseException:
+        program.show_threads()
         code = program.process.poll()
         how = "still runs" if code is None else f"ended with exit code {code}"
         print(f"memport {' '.join(arguments)} {how} and said:\n{program.output}")

@@ -48,7 +48,7 @@ def work_off(*, at_most: int = 10_000) -> int:
     return at_most
 
 
-def wait_until_over(run: Run, *, seconds: float = 120) -> Run:
+def wait_until_over(run: Run, *, seconds: float = 300) -> Run:
     """Wait for the workers to end a run."""
     deadline = time.monotonic() + seconds
     over = (Run.State.COMPLETE, Run.State.INCOMPLETE, Run.State.STOPPED)

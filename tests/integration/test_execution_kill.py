@@ -56,7 +56,7 @@ def work(url: str, home: Path, *, kills: Sequence[str]) -> tuple[list[int], list
         "TEST_KILLS": json.dumps([*kills, ""]), "TEST_KILL_LOG": str(log),
     }  # fmt: skip
     command = [sys.executable, "-m", "tests.killing"]
-    done = subprocess.run(command, env=env, check=True, timeout=400, stdout=subprocess.PIPE)
+    done = subprocess.run(command, env=env, check=True, timeout=900, stdout=subprocess.PIPE)
     codes = [json.loads(line)["code"] for line in done.stdout.splitlines()]
     notes = log.read_text().splitlines() if kills else []
     return codes, [json.loads(line) for line in notes]

@@ -25,7 +25,7 @@ def _one_home(tmp_path: Path, settings: object) -> None:
 def first_answer(address: str) -> tuple[int, str]:
     """Return the status of the front page and where it sends a stranger to."""
     host, port = address.removeprefix("http://").split(":")
-    connection = http.client.HTTPConnection(host, int(port), timeout=60)
+    connection = http.client.HTTPConnection(host, int(port), timeout=300)
     connection.request("GET", "/")
     response = connection.getresponse()
     return response.status, response.headers.get("Location", "")

@@ -7,7 +7,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+# A busy machine draws slowly; what never comes still fails.
+PATIENCE_MS = 60_000
+expect.set_options(timeout=PATIENCE_MS)
 
 CHROMIUM = Path("/usr/bin/chromium")
 ARGUMENTS = (
@@ -55,7 +59,7 @@ def watched_page(browser: Browser, *, base_url: str, **context: object) -> Itera
     """Open a page and listen to its console, its errors and its requests."""
     opened = browser.new_context(base_url=base_url, **context)  # type: ignore[arg-type]
     watched = Watched(opened.new_page())
-    watched.page.set_default_timeout(15_000)
+    watched.page.set_default_timeout(PATIENCE_MS)
     watched.page.on("console", lambda message: _note(watched, message.type, message.text))
     watched.page.on("pageerror", lambda error: watched.complaints.append(str(error)))
     watched.page.on("request", lambda request: watched.requests.append(request.url))
