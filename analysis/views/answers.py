@@ -4,6 +4,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from analysis import results, selectors, table_answers
+from analysis.answer_pages import AnswersByHistory
+from analysis.kept import at_hand
 from analysis.views.common import filters_of, page_of, study_or_404
 from experiments.models import Study
 from memport_site.accounts.access import requires
@@ -18,11 +20,13 @@ def answer_list(request: HttpRequest, key: str) -> HttpResponse:
         return _of_table(request, study)
     filters = filters_of(request, (*selectors.ANSWER_FILTERS, "correct"))
     found = selectors.answers(study, filters)
+    asked = repr(sorted(filters.items()))
+    histories = at_hand(study, f"counts {asked}", lambda: selectors.right_by_history(found))
     context = {
-        "nav": "studies", "study": study, "filters": filters, "page": page_of(request, found),
-        "histories": selectors.right_by_history(found),
-        "choices": selectors.answer_choices(study),
-        "retrieval": found.exclude(recall=None).exists(),
+        "nav": "studies", "study": study, "filters": filters, "histories": histories,
+        "page": page_of(request, AnswersByHistory(found, histories)),
+        "choices": at_hand(study, "choices", lambda: selectors.answer_choices(study)),
+        "retrieval": any(row["mean_recall"] is not None for row in histories),
     }  # fmt: skip
     return render(request, "studies/answers.html", context)
 
