@@ -1,6 +1,6 @@
 """What the pages show about studies, histories and stores. Every query stays in one workspace."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -210,16 +210,23 @@ def probe_rows(probes: Sequence[Probe], cells: Sequence[Cell]) -> list[ProbeRow]
     return rows
 
 
-def answers(study: Study, filters: Mapping[str, str]) -> QuerySet[Answer]:
-    """The answers of a study that headline figures use, narrowed by the filters of an address.
+def attempts_of(study: Study, filters: Mapping[str, str]) -> dict[str, list[int]]:
+    """By history, the ids of the attempts that headline figures use in the cells of an address.
 
     An address that names a format and no repair means what was not repaired; `any` means all.
     """
     if not all(filters.get(name, "0").isdecimal() for name in ("repeat", "rung")):
-        return Answer.objects.none()
+        return {}
     attempts = Attempt.objects.filter(evaluation__run__study=study, **_cell_filters(filters))
-    # Whole cells are left out before the first attempt of each is chosen: far fewer to look at.
-    found = Answer.objects.filter(attempt__in=[row["id"] for row in headline_attempts(attempts)])
+    found: dict[str, list[int]] = {}
+    for row in headline_attempts(attempts):
+        found.setdefault(row["evaluation__history__key"], []).append(row["id"])
+    return found
+
+
+def answers(attempts: Iterable[int], filters: Mapping[str, str]) -> QuerySet[Answer]:
+    """The answers of attempts, narrowed by the filters of an address, history by history."""
+    found = Answer.objects.filter(attempt__in=list(attempts))
     for name, column in PROBE_FILTERS.items():
         if filters.get(name):
             found = found.filter(**{column: filters[name]})
