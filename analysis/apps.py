@@ -10,8 +10,10 @@ class AnalysisConfig(AppConfig):
 
     def ready(self) -> None:
         from analysis.gatekeeping import act_on_gates
-        from experiments.signals import gates_measured
+        from analysis.warming import warm_large_study
+        from experiments.signals import gates_measured, run_ended
 
+        run_ended.connect(warm_large_study, dispatch_uid="analysis.warm_large_study")
         gates_measured.connect(act_on_gates, dispatch_uid="analysis.act_on_gates")
         pre_migrate.connect(_without_marks, sender=self)
         post_migrate.connect(_with_marks, sender=self)

@@ -7,7 +7,7 @@ from analysis import page_tables as pt
 from analysis.page_parts import Asked, Chart, PartPage, Section, direction_words
 from analysis.page_tables import Column, PageTable
 from analysis.part_charts import Mean, Strip, strips
-from analysis.swap_view import in_words
+from analysis.swap_words import in_words
 from analysis.templatetags.memport import FORMAT_NAMES, KIND_NAMES
 
 MEANING = {

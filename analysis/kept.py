@@ -1,5 +1,6 @@
 """Which version of the data a study has, found without reading the data; and what is at hand."""
 
+import gc
 import hashlib
 import json
 from collections import OrderedDict
@@ -68,10 +69,14 @@ def _hash(parts: dict[str, Any]) -> str:
 
 
 class Shelf:
-    """The last few results of this process, by key and fingerprint; the oldest makes room."""
+    """The last few results of this process, by key and fingerprint; the oldest makes room.
 
-    def __init__(self, size: int = HELD) -> None:
-        self.size, self.lock = size, Lock()
+    `large`: results of very many objects. Python's collector would walk them all every few
+    requests, for a tenth of a second; once made they are set aside, and freed as any other object.
+    """
+
+    def __init__(self, size: int = HELD, *, large: bool = False) -> None:
+        self.size, self.large, self.lock = size, large, Lock()
         self.items: OrderedDict[tuple[Any, ...], tuple[str, Any]] = OrderedDict()
 
     def get(self, key: tuple[Any, ...], version: str, compute: Callable[[], Any]) -> Any:
@@ -87,6 +92,8 @@ class Shelf:
             self.items.move_to_end(key)
             while len(self.items) > self.size:
                 self.items.popitem(last=False)
+        if self.large:
+            gc.freeze()
         return value
 
     def clear(self) -> None:
@@ -95,7 +102,7 @@ class Shelf:
             self.items.clear()
 
 
-LARGE = Shelf()
+LARGE = Shelf(large=True)
 SMALL = Shelf(256)
 
 

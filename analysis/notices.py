@@ -77,6 +77,11 @@ def shown_notices(study: Study, report: Mapping[str, Any]) -> Notices:
     if study.source == Study.Source.TABLE:
         labels, unscored = tuple(report["study"]["labels"]), report["data"]["unscored"]
         return Notices(labels, damaged=(), unscored=unscored, unfinished="", failed="")
+    return kept_notices(study)
+
+
+def kept_notices(study: Study) -> Notices:
+    """The notices of a whole study; of one that has ended, looked up once per version of it."""
     notices: Notices = at_hand(study, "notices", lambda: notices_of(study))
     return notices
 

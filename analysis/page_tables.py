@@ -11,6 +11,7 @@ from analysis.words import points
 Raw = str | float | int | None
 Write = Callable[[float], str]
 MINUS = "−"
+LONG = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,11 @@ class Value:
     note: str = ""
     url: str = ""
     more: Mapping[str, Raw] = field(default_factory=dict)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether its column should not be narrow."""
+        return len(self.text) > LONG or len(self.note) > LONG
 
 
 Row = Mapping[str, Value]

@@ -16,6 +16,8 @@ PUBLISHED = Path(__file__).with_name("paper_tables.json")
 BESIDE = (Column("here", "This study", True), Column("paper", "The paper, as printed", True),
           Column("difference", "Difference", True), Column("fit", "Fit"))  # fmt: skip
 LABEL = Column("what", "What")
+# Two p-values this near each other differ by the rounding of what they were computed from.
+NEAR = 0.05
 
 
 @cache
@@ -77,7 +79,10 @@ def _beside(
 ) -> Row:  # fmt: skip
     """One figure of the study beside the printed one; `digits` is how many the paper prints."""
     value, half = (printed[0], printed[1]) if isinstance(printed, list) else (printed, None)
-    shown = pt.estimate(here, write) if isinstance(here, Mapping) else pt.number(here, write)
+    if isinstance(here, Mapping) and "interval" in here:
+        shown = pt.estimate(here, write)
+    else:
+        shown = pt.number(here, write)
     paper = pt.NOTHING
     if value is not None:
         plus = f"± {write(half).lstrip('+')}" if half is not None else ""
@@ -86,8 +91,38 @@ def _beside(
     if shown.raw is None or value is None:
         return row | {"fit": pt.text("only one of them" if shown.raw != value else "neither")}
     difference = float(shown.raw) - value
-    row["difference"] = pt.number(difference, write if scale == 1 else lambda d: pt.pp(scale * d))
+    row["difference"] = pt.number(difference, write if scale == 1 else lambda d: _pp(scale * d))
     return row | {"fit": pt.text(_fit(difference, shown, half, digits))}
+
+
+def _beside_p(what: str, here: Entry, printed: float) -> Row:
+    """A p-value is printed with two digits that count, however small it is."""
+    shown = pt.number(here, _two_digits)
+    row = {"what": pt.text(what), "here": shown, "paper": pt.number(printed, _two_digits)}
+    if shown.raw is None:
+        return row | {"fit": pt.text("only one of them")}
+    same = _two_digits(float(shown.raw)) == _two_digits(printed)
+    near = abs(float(shown.raw) / printed - 1) <= NEAR
+    says = "✓ equal as printed" if same else "✓ equal up to rounding" if near else "differs"
+    return row | {"fit": pt.text(says)}
+
+
+def _two_digits(value: float) -> str:
+    return f"{value:.2g}".replace("e-0", "e-").replace("-", "−")
+
+
+def _pp(value: float) -> str:
+    """Percentage points with the two digits that the paper prints."""
+    return f"{value:+.2f} pp".replace("-", "−")
+
+
+def _percent(value: float) -> str:
+    """An accuracy with the four digits that the paper prints, in percent."""
+    return f"{100 * value:.2f} %".replace("-", "−")
+
+
+def _four(value: float) -> str:
+    return f"{value:.4f}".replace("-", "−")
 
 
 def _fit(difference: float, shown: Value, half: float | None, digits: int) -> str:
@@ -110,7 +145,7 @@ def _section(title: str, key: str, rows: Sequence[Row], *notes: str) -> Section 
     apart = sum(row["fit"].text.startswith("✗") for row in compared)
     return Section(
         title, (f"{equal} of {len(compared)} figures are equal as printed; {apart} are apart",),
-        None, (PageTable(key, title, (LABEL, *BESIDE), tuple(rows)),), notes,
+        None, (PageTable(key, "Side by side", (LABEL, *BESIDE), tuple(rows)),), notes,
     )  # fmt: skip
 
 
@@ -122,9 +157,8 @@ def _tests(report: Entry) -> Section | None:
         if contrast is None:
             continue
         rows.append(_beside(f"{line['test']}: estimate", contrast["estimate"], line["estimate_pp"],
-                            pt.pp, digits=2))  # fmt: skip
-        rows.append(_beside(f"{line['test']}: p, Holm", contrast["p_holm"], line["holm_p"],
-                            lambda value: f"{value:.2g}", digits=1))  # fmt: skip
+                            _pp, digits=2))  # fmt: skip
+        rows.append(_beside_p(f"{line['test']}: p, Holm", contrast["p_holm"], line["holm_p"]))
         says = "supported" if line["supported"] else "not supported"
         here = {True: "supported", False: "not supported", None: "no decision"}[
             contrast["supported"]
@@ -151,13 +185,13 @@ def _swap(report: Entry, stands: Mapping[str, str]) -> Section | None:
         if entry is None:
             continue
         name = f"{FORMAT_NAMES[line['format']]}, read by {line['reader']}"
-        rows.append(_beside(f"{name}: own store", entry["own"], line["own"], pt.percent, digits=4,
+        rows.append(_beside(f"{name}: own store", entry["own"], line["own"], _percent, digits=4,
                             scale=100))  # fmt: skip
         if "inherited" in line:
             rows.append(_beside(f"{name}: inherited store", entry["inherited"], line["inherited"],
-                                pt.percent, digits=4, scale=100))  # fmt: skip
+                                _percent, digits=4, scale=100))  # fmt: skip
             rows.append(_beside(f"{name}: swap delta", entry["swap_delta_pp"],
-                                line["swap_delta_pp"], pt.pp, digits=2,
+                                line["swap_delta_pp"], _pp, digits=2,
                                 note="differences of rounded accuracies"))  # fmt: skip
     return _section("Table 3: writer swap", "table3", rows)
 
@@ -173,9 +207,9 @@ def _indexes(report: Entry) -> Section | None:
             continue
         row = found[line["index"]]
         for measure, write, digits, scale, name in (
-            ("accuracy", pt.percent, 4, 100, "accuracy"),
-            ("gain_pp", pt.pp, 2, 1, "gain over old"),
-            ("recall_at_8", pt.fraction, 4, 1, "recall@8"), ("mrr", pt.fraction, 4, 1, "MRR"),
+            ("accuracy", _percent, 4, 100, "accuracy"),
+            ("gain_pp", _pp, 2, 1, "gain over old"),
+            ("recall_at_8", _four, 4, 1, "recall@8"), ("mrr", _four, 4, 1, "MRR"),
         ):  # fmt: skip
             if line[measure] is not None:
                 rows.append(_beside(f"{line['index']}: {name}", row[measure], line[measure], write,
@@ -195,7 +229,7 @@ def _screening(report: Entry) -> Section | None:
         if found is None:
             continue
         rows += [
-            _beside(f"{line['group']}: {name}", found[key], line[mine], pt.fraction, digits=digits)
+            _beside(f"{line['group']}: {name}", found[key], line[mine], _four, digits=digits)
             for key, mine, name, digits in (
                 ("mae", "mae", "MAE", 4), ("rmse", "rmse", "RMSE", 4), ("bias", "bias", "bias", 4),
                 ("mean_slope", "slope", "slope", 3),

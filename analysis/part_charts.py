@@ -181,5 +181,6 @@ def _line(at: float | None) -> list[Figure]:
     return [{
         "type": "line", "yref": "paper", "y0": 0, "y1": 1, "x0": at, "x1": at, "layer": "below",
         "line": {"width": 1.5, "color": "#7a8796", "dash": "dash"},
-        "label": {"text": f"margin {at:g} pp", "textposition": "end", "font": {"size": 10}},
+        "label": {"text": f"margin {at:g} pp", "textposition": "end", "textangle": 0,
+                  "font": {"size": 10}},
     }]  # fmt: skip

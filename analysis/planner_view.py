@@ -13,7 +13,7 @@ from analysis.page_parts import Asked, Chart, Field, PartPage, Section, directio
 from analysis.page_tables import Column, PageTable
 from analysis.part_charts import points
 from analysis.stats.planning import SampleSize, plan_sample, power_curve
-from analysis.swap_view import name_of
+from analysis.swap_words import name_of
 from experiments.models import Study
 
 SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024)

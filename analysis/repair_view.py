@@ -96,7 +96,7 @@ def _url(asked: Asked, row: Entry, **more: Any) -> str:
             return asked.answers(format=row["format"], reader=row["new"], index="old", **more)
         return asked.answers(**cell, index="none", **more)
     if row["method"] == "any":
-        return asked.answers(**cell, **more)
+        return asked.answers(**cell, repair="any", **more)
     return asked.answers(**cell, repair=row["method"], **more)
 
 

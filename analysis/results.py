@@ -72,7 +72,8 @@ def data_version(study: Study) -> str:
 
 
 def _hash(parts: dict[str, Any]) -> str:
-    text = json.dumps(parts, sort_keys=True, separators=(",", ":"))
+    # PostgreSQL sums to decimals.
+    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 
 

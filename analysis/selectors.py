@@ -1,6 +1,6 @@
 """What the pages show about studies, histories and stores. Every query stays in one workspace."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -13,23 +13,20 @@ from experiments.models import Answer, Attempt, Evaluation, Run, Study
 from memport_site.accounts.models import Workspace
 from stores.models import Event, History, Probe, Store
 
-CELL_FIELDS = ("format", "writer", "reader", "embedder", "index", "condition", "repeat")
-ANSWER_FILTERS = {
-    "format": "attempt__evaluation__format",
-    "writer": "attempt__evaluation__writer",
-    "reader": "attempt__evaluation__reader",
-    "embedder": "attempt__evaluation__embedder",
-    "index": "attempt__evaluation__index",
-    "condition": "attempt__evaluation__condition",
-    "repeat": "attempt__evaluation__repeat",
-    "history": "attempt__evaluation__history__key",
-    "kind": "probe__kind",
-    "memory_class": "probe__memory_class",
-    "reason": "reason",
-}
+CELL_FIELDS = (
+    "format", "writer", "reader", "embedder", "index", "repair", "rung", "condition", "repeat",
+)  # fmt: skip
+CELL_FILTERS = {
+    name: f"evaluation__{name}"
+    for name in ("format", "writer", "reader", "embedder", "index", "repair", "rung", "condition",
+                 "repeat")
+} | {"history": "evaluation__history__key"}  # fmt: skip
+PROBE_FILTERS = {"kind": "probe__kind", "memory_class": "probe__memory_class", "reason": "reason"}
+ANSWER_FILTERS = (*CELL_FILTERS, *PROBE_FILTERS)
 FORMAT_ORDER = ("lc_raw", "rag", "notes", "kg_fixed")
 # In an address: the cells that are no index of an embedding upgrade.
 NO_INDEX = "none"
+ANY_REPAIR = "any"
 RIGHT_VALUES = {"right": True, "wrong": False, "unscored": None}
 
 
@@ -217,14 +214,24 @@ def probe_rows(probes: Sequence[Probe], cells: Sequence[Cell]) -> list[ProbeRow]
     return rows
 
 
-def answers(study: Study, filters: Mapping[str, str]) -> QuerySet[Answer]:
-    """The answers of a study that headline figures use, narrowed by the filters of an address."""
-    found = Answer.objects.filter(attempt__in=counted_attempts(study))
-    if not filters.get("repeat", "0").isdecimal():
-        return found.none()
-    if filters.get("index") == NO_INDEX:
-        found, filters = found.filter(attempt__evaluation__index=""), {**filters, "index": ""}
-    for name, column in ANSWER_FILTERS.items():
+def attempts_of(study: Study, filters: Mapping[str, str]) -> dict[str, list[int]]:
+    """By history, the ids of the attempts that headline figures use in the cells of an address.
+
+    An address that names a format and no repair means what was not repaired; `any` means all.
+    """
+    if not all(filters.get(name, "0").isdecimal() for name in ("repeat", "rung")):
+        return {}
+    attempts = Attempt.objects.filter(evaluation__run__study=study, **_cell_filters(filters))
+    found: dict[str, list[int]] = {}
+    for row in headline_attempts(attempts):
+        found.setdefault(row["evaluation__history__key"], []).append(row["id"])
+    return found
+
+
+def answers(attempts: Iterable[int], filters: Mapping[str, str]) -> QuerySet[Answer]:
+    """The answers of attempts, narrowed by the filters of an address, history by history."""
+    found = Answer.objects.filter(attempt__in=list(attempts))
+    for name, column in PROBE_FILTERS.items():
         if filters.get(name):
             found = found.filter(**{column: filters[name]})
     if "correct" in filters and filters["correct"] in RIGHT_VALUES:
@@ -232,6 +239,18 @@ def answers(study: Study, filters: Mapping[str, str]) -> QuerySet[Answer]:
     return found.select_related("probe__history", "attempt__evaluation").order_by(
         "attempt__evaluation__history__key", "probe__position", "attempt__evaluation__position"
     )
+
+
+def _cell_filters(filters: Mapping[str, str]) -> dict[str, str]:
+    """Conditions on the evaluation; where it is no index or no repair, the empty one."""
+    wanted = {name: filters[name] for name in CELL_FILTERS if filters.get(name)}
+    if wanted.get("index") == NO_INDEX:
+        wanted["index"] = ""
+    if "format" in wanted:
+        wanted.setdefault("repair", "")
+    if wanted.get("repair") == ANY_REPAIR:
+        del wanted["repair"]
+    return {CELL_FILTERS[name]: value for name, value in wanted.items()}
 
 
 NOBODY = Q(attempt__evaluation__reader="")
@@ -247,6 +266,7 @@ def right_by_history(found: QuerySet[Answer]) -> list[Any]:
             n_scored=Count("pk", filter=Q(correct__isnull=False)),
             n_unscored=Count("pk", filter=Q(correct__isnull=True) & ~NOBODY),
             n_not_asked=Count("pk", filter=NOBODY),
+            n_answers=Count("pk"),
             mean_recall=Avg("recall"),
         )
         .order_by("attempt__evaluation__history__key")
@@ -259,7 +279,7 @@ def answer_choices(study: Study) -> dict[str, list[str]]:
     probes = Probe.objects.filter(history__in=cells.values("history"))
     choices = {
         name: sorted(set(cells.order_by().values_list(name, flat=True)) - {""})
-        for name in ("format", "writer", "reader", "embedder", "index", "condition")
+        for name in ("format", "writer", "reader", "embedder", "index", "repair", "condition")
     }
     choices["history"] = sorted(set(cells.order_by().values_list("history__key", flat=True)))
     choices["kind"] = sorted(set(probes.order_by().values_list("kind", flat=True)))

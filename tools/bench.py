@@ -8,9 +8,11 @@ import json
 import os
 import platform
 import resource
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +52,8 @@ def main() -> None:
         "shared prefix": shared_prefix,
         "embedding": embedding,
         "analysis": analysis,
+        "analysis of 468,480 answers": analysis_at_scale,
+        **{f"pages at that scale, {name}": measure for name, measure in pages_at_scale()},
     }.items():
         report[name] = measure()
         show(name, report[name])
@@ -141,6 +145,45 @@ def analysis() -> dict[str, float]:
         "seconds_to_read": read_s,
         "seconds_to_report": report_s,
     }
+
+
+def analysis_at_scale() -> dict[str, float]:
+    """Analyze a table of the published size and ten times it, in a process of its own."""
+    found = in_process("tools.bench_analysis")
+    usual = found["usual"]
+    return {
+        **{name: usual[name] for name in usual if name != "rows"},
+        "time_of_ten_times_the_rows": found["time_of_ten_times_the_rows"],
+    }
+
+
+def pages_at_scale() -> Iterator[tuple[str, Callable[[], dict[str, float]]]]:
+    """Open every page of a study of that size: on SQLite, and on PostgreSQL where it is named."""
+    yield "SQLite", lambda: page_figures({"DATABASE_URL": ""})
+    if url := os.environ.get("MEMPORT_BENCH_POSTGRESQL", ""):
+        yield "PostgreSQL", lambda: page_figures({"DATABASE_URL": url})
+
+
+def page_figures(environment: dict[str, str]) -> dict[str, float]:
+    """The slowest page of each source: ms to the whole page, and its kilobytes."""
+    figures: dict[str, float] = {}
+    for source, found in in_process("tools.bench_pages", environment).items():
+        figures[f"{source}: first view, nothing computed, s"] = found["nothing_computed_yet_s"]
+        for name in ("cold_ms", "warm_p95_ms", "warm_p95_cpu_ms", "kilobytes"):
+            slowest = max(page[name] for page in found["pages"].values())
+            figures[f"{source}: {name.replace('_', ' ')}, at most"] = slowest
+    return figures
+
+
+def in_process(module: str, environment: dict[str, str] | None = None) -> dict[str, Any]:
+    """Run a measurement in a process of its own, so that memory and caches are its own."""
+    wanted = {**os.environ, **(environment or {})}
+    wanted = {name: value for name, value in wanted.items() if value}
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-m", module], env=wanted, check=True, stdout=subprocess.PIPE, text=True
+    )
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
 
 
 def simulated_answers(*, histories: int, probes: int) -> pd.DataFrame:

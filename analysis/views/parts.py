@@ -10,7 +10,7 @@ from analysis import page_tables, study_view
 from analysis.notices import shown_notices
 from analysis.page_parts import Asked, PartPage, labelled
 from analysis.page_tables import PageTable
-from analysis.study_parts import BY_SLUG, offered
+from analysis.study_parts import BY_SLUG, made, offered
 from analysis.views.common import page_of, study_or_404
 from experiments.models import Study
 from memport_site.accounts.access import requires
@@ -22,7 +22,7 @@ def part_page(request: HttpRequest, key: str, slug: str) -> HttpResponse:
     """One page of a study: its sections, or one of its tables as CSV where `?csv=` names it."""
     study = study_or_404(request, key)
     report = study_view.report_of(study)
-    page = labelled(BY_SLUG[slug].make(Asked(study, report, request.GET.dict())), report)
+    page = made(BY_SLUG[slug], Asked(study, report, request.GET.dict()))
     sort = request.GET.get("sort", "")
     if "csv" in request.GET:
         return _csv(study, page, request.GET["csv"], sort)

@@ -9,6 +9,7 @@ from django.utils import timezone
 from experiments.models import Evaluation, Job, Run, StoreBuild
 from experiments.plan.gate_cells import NAME as GATES
 from experiments.services.gating import ENDED, tell, tell_that_gates_are_measured
+from experiments.signals import run_ended
 
 logger = logging.getLogger(__name__)
 
@@ -61,6 +62,15 @@ def settle_run(*, run_id: int, now: datetime | None = None) -> None:
         run.save(update_fields=["state", "started_at", "finished_at"])
     if run.test == GATES and state in ENDED:
         tell(run.study)
+    if state in ENDED:
+        _tell_the_end(run)
+
+
+def _tell_the_end(run: Run) -> None:
+    """Tell those above; whatever fails there fails alone."""
+    for receiver, result in run_ended.send_robust(sender=Run, study=run.study):
+        if isinstance(result, Exception):
+            logger.error("%s failed after run %s: %s", receiver, run.pk, result)
 
 
 def _settled_state(run: Run) -> str:

@@ -180,7 +180,7 @@ def test_the_paper_stands_beside_the_study_with_its_own_contradictions(admin, ta
     words = words_of(page_of(admin, table, "paper/"))
     assert "Table 3: writer swap" in words
     assert "do not fit each other" in words
-    assert "47.2 %" in words
+    assert "47.19 %" in words
 
 
 def test_other_models_than_the_papers_are_named_as_such(admin, study):
