@@ -27,17 +27,16 @@ def command(port: int) -> None:
     """
     from memport_site.serving import start_server
 
-    server = start_server(port=port)
-    click.echo(f"memport serves {server.address} (Ctrl-C stops it)")
-    if not server.worker.works_here:
-        click.echo(f"It does not work itself: jobs are done by {server.worker.who()}.")
-
     def end(signum: int, frame: FrameType | None) -> None:  # noqa: ARG001
         raise KeyboardInterrupt
 
+    server = start_server(port=port)
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, end)
     try:
+        click.echo(f"memport serves {server.address} (Ctrl-C stops it)")
+        if not server.worker.works_here:
+            click.echo(f"It does not work itself: jobs are done by {server.worker.who()}.")
         server.wait()
     except KeyboardInterrupt:
         click.echo("Stopping; what was measured is kept.")

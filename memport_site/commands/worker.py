@@ -79,13 +79,13 @@ def _run_embedded() -> None:
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, end)
     with ensure_worker() as worker:
-        who = (
-            "This process works"
-            if worker.works_here
-            else f"Waiting: work is done by {worker.who()}"
-        )
-        click.echo(f"{who} (Ctrl-C stops it).")
         try:
+            who = (
+                "This process works"
+                if worker.works_here
+                else f"Waiting: work is done by {worker.who()}"
+            )
+            click.echo(f"{who} (Ctrl-C stops it).")
             while True:
                 time.sleep(1)
         except KeyboardInterrupt:
