@@ -55,7 +55,8 @@ def data_version(study: Study) -> str:
         "attempts": attempts,
         "answers": answers,
     }
-    text = json.dumps(parts, sort_keys=True, separators=(",", ":"))
+    # PostgreSQL sums big integers as decimals, which JSON has no word for.
+    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -92,6 +92,7 @@ def lines(source: SourceFile, limits: Limits) -> list[tuple[int, str]]:
                 expected=f"at most {limits.line_bytes:,} bytes",
                 hint="One history or probe a line",
             )
-        if line.strip():
+        # JSON's own white space alone: other separators are no blank line but a fault to name.
+        if line.strip(" \t\r"):
             result.append((number, line))
     return result
