@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from analysis import page_tables as pt
+from analysis.labels import FORMAT_NAMES, KIND_NAMES
 from analysis.page_parts import Asked, Chart, PartPage, Section, direction_words
 from analysis.page_tables import Column, PageTable
 from analysis.part_charts import Mean, Strip, strips
 from analysis.swap_words import in_words
-from analysis.templatetags.memport import FORMAT_NAMES, KIND_NAMES
 
 MEANING = {
     "floor": "without any memory the reader must score near chance: else the answers leak",

@@ -5,12 +5,14 @@ FORMAT_NAMES = {
     "rag": "Retrieval (RAG)",
     "notes": "Notes",
     "kg_fixed": "Knowledge graph",
+    "*": "Without a store",
 }
 FORMAT_HELP = {
     "lc_raw": "the whole history in the prompt; nobody writes it",
     "rag": "chunks found by their vectors; no model writes it",
     "notes": "natural-language notes that the writer made",
     "kg_fixed": "claims that the writer made under a fixed schema",
+    "*": "read under a condition that needs no store",
 }
 KIND_NAMES = {
     "direct": "direct",

@@ -7,12 +7,12 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from analysis import page_tables as pt
+from analysis.labels import FORMAT_NAMES, KIND_NAMES
 from analysis.loss_charts import NAMES, STACKED, stacked
 from analysis.losses import STAGE_WORDS
 from analysis.page_parts import Asked, Chart, PartPage, Section, is_unplanned
 from analysis.page_tables import Column, PageTable, Value
 from analysis.stats.stages import STAGES
-from analysis.templatetags.memport import FORMAT_NAMES, KIND_NAMES
 
 Loss = Mapping[str, Any]
 TITLE = "Loss by stage"

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from analysis import page_tables as pt
+from analysis.labels import FORMAT_NAMES
 from analysis.page_parts import Asked, Filter, PartPage, Section
 from analysis.page_tables import Column, PageTable, Row, Value, Write
-from analysis.templatetags.memport import FORMAT_NAMES
 
 Entry = Mapping[str, Any]
 PUBLISHED = Path(__file__).with_name("paper_tables.json")

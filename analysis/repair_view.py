@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analysis import page_tables as pt
+from analysis.labels import FORMAT_NAMES
 from analysis.page_parts import (
     Asked,
     Chart,
@@ -16,7 +17,6 @@ from analysis.page_parts import (
 )
 from analysis.page_tables import Column, PageTable, Row, Value
 from analysis.part_charts import points
-from analysis.templatetags.memport import FORMAT_NAMES
 
 Entry = Mapping[str, Any]
 METHOD_NAMES = {

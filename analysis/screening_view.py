@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from analysis import page_tables as pt
+from analysis.labels import FORMAT_NAMES
 from analysis.page_parts import Asked, Chart, Filter, PartPage, Section, is_unplanned
 from analysis.page_tables import Column, PageTable, Row
 from analysis.part_charts import points
 from analysis.stats.screening import SCHEMES, leave_one_out
-from analysis.templatetags.memport import FORMAT_NAMES
 
 SCHEME_NAMES = {"history": "an unseen history", "pair": "an unseen model pair",
                 "format": "an unseen format"}  # fmt: skip

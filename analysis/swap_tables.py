@@ -3,10 +3,10 @@
 from typing import Any
 
 from analysis import page_tables as pt
+from analysis.labels import KIND_NAMES
 from analysis.page_parts import Asked, Section, direction_words, is_unplanned
 from analysis.page_tables import Column, PageTable, Row
 from analysis.swap_words import ACCURACIES, Entry, finding_of, links, name_of, written_only
-from analysis.templatetags.memport import KIND_NAMES
 
 
 def kinds(asked: Asked, pairs: Any) -> Section | None:

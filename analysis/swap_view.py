@@ -3,6 +3,7 @@
 from typing import Any
 
 from analysis import page_tables as pt
+from analysis.labels import FORMAT_NAMES
 from analysis.page_parts import (
     Asked,
     Chart,
@@ -17,7 +18,6 @@ from analysis.part_charts import Dot, Mean, Strip, strips
 from analysis.part_charts import points as draw
 from analysis.swap_tables import average, histories, kinds
 from analysis.swap_words import ACCURACIES, Entry, finding_of, links, name_of, written_only
-from analysis.templatetags.memport import FORMAT_NAMES
 from analysis.words import points
 
 NOT_AFFECTED = "nobody writes it: not affected by a writer swap, 0 by construction"

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from analysis.labels import FORMAT_NAMES
 from analysis.page_parts import Asked, direction_words
 from analysis.page_tables import Column
-from analysis.templatetags.memport import FORMAT_NAMES
 
 Entry = Mapping[str, Any]
 ACCURACIES = (Column("own", "Own store", True), Column("inherited", "Inherited store", True))

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from django.urls import get_resolver
 from waitress import wasyncore
 from waitress.server import create_server
 
@@ -79,6 +80,9 @@ def start_server(*, port: int = DEFAULT_PORT) -> RunningServer:
     check_port(port)
     collect_static_files()
     from memport_site.wsgi import application
+
+    # Loads every view now, with the libraries behind it: not while the first visitor waits.
+    get_resolver().url_patterns  # noqa: B018
 
     server = RunningServer(port=port, application=application)
     server.start()

@@ -85,12 +85,25 @@ def matched_cells(cube: Cube, name: str) -> list[Cell]:
 
 
 def raw_cell_keys(name: str, writer: str) -> tuple[tuple[str, str], ...]:
-    """Format and writer of the cells that may hold the raw evidence, the nearest first."""
+    """Format and writer of the cells that may hold the raw evidence, the nearest first.
+
+    Examples
+    --------
+    >>> raw_cell_keys("notes", "A")
+    (('notes', 'A'), ('notes', ''), ('*', '*'), ('*', ''))
+    """
     return ((name, writer), (name, ""), (ANY, ANY), (ANY, ""))
 
 
 def raw_cell(cube: Cube, cell: Cell) -> Cell:
-    """The cell with the raw evidence: of this format, or the one that all formats share."""
+    """The cell with the raw evidence: of this format, or the one that all formats share.
+
+    Examples
+    --------
+    >>> shared = Cell("*", "", "*", "B", "raw_evidence")
+    >>> raw_cell(Cube.of({shared: {"h": [1]}}), Cell("notes", "", "A", "B")) == shared
+    True
+    """
     for name, writer in raw_cell_keys(cell.format, cell.writer):
         candidate = Cell(name, "", writer, cell.reader, "raw_evidence")
         if cube.lowest(candidate) in cube.row:
@@ -104,7 +117,13 @@ def raw_counts(cube: Cube, cell: Cell, mask: BoolArray | None = None) -> CellCou
 
 
 def stored_cell(cell: Cell) -> Cell:
-    """The same cell read with its stored evidence supplied."""
+    """The same cell read with its stored evidence supplied.
+
+    Examples
+    --------
+    >>> stored_cell(Cell("notes", "", "A", "B")) == Cell("notes", "", "A", "B", "stored_evidence")
+    True
+    """
     return Cell(cell.format, cell.embedder, cell.writer, cell.reader, "stored_evidence", cell.index)
 
 

@@ -242,7 +242,15 @@ def recoveries(
 
 
 def repaired_stores(cube: Cube) -> list[tuple[str, str, str, str]]:
-    """(format, embedder, old, new) of everything that was repaired."""
+    """(format, embedder, old, new) of everything that was repaired.
+
+    Examples
+    --------
+    >>> repaired = Cell("notes", "", "A", "B", repair="notes_raw", rung=1)
+    >>> fresh = Cell("kg", "", "A", "B", repair="fresh")
+    >>> repaired_stores(Cube.of({repaired: {"h": [1]}, fresh: {"h": [1]}}))
+    [('notes', '', 'A', 'B')]
+    """
     cells = cube.select(lambda c: bool(c.repair) and c.repair not in NO_REPAIR)
     return sorted({(c.format, c.embedder, c.writer, c.reader) for c in cells})
 
@@ -250,7 +258,16 @@ def repaired_stores(cube: Cube) -> list[tuple[str, str, str, str]]:
 def tries_by_method(
     cube: Cube, name: str, embedder: str, old: str, new: str, unit: str
 ) -> dict[str, list[Try]]:
-    """Every method of a format and direction with its tries, by rung."""
+    """Every method of a format and direction with its tries, by rung; costs in `unit`.
+
+    Examples
+    --------
+    >>> cells = [Cell("notes", "", "A", "B", repair="notes_raw", rung=rung) for rung in (2, 1)]
+    >>> cube = Cube.of({cell: {"h": [1, 0]} for cell in cells})
+    >>> found = tries_by_method(cube, "notes", "", "A", "B", "usd")
+    >>> {method: [attempt.rung for attempt in tries] for method, tries in found.items()}
+    {'notes_raw': [1, 2]}
+    """
     cells = [
         cell
         for cell in cube.first_repeats()
@@ -271,7 +288,15 @@ def _try(cube: Cube, cell: Cell, unit: str) -> Try:
 
 
 def unrepaired(cube: Cube, name: str, embedder: str, old: str, new: str) -> tuple[list[Try], str]:
-    """The store as it was inherited, at no cost."""
+    """The store as it was inherited, at no cost; and where its answers are taken from.
+
+    Examples
+    --------
+    >>> cube = Cube.of({Cell("notes", "", "A", "B"): {"h": [1, 0]}})
+    >>> tries, source = unrepaired(cube, "notes", "", "A", "B")
+    >>> tries[0].cost.tolist(), source
+    ([0.0], 'taken from the writer swap')
+    """
     free = np.zeros(len(cube.histories))
     candidates = [
         (Cell(name, embedder, old, new, repair="none"), ""),

@@ -80,7 +80,13 @@ def recall_at_k(cube: Cube, cell: Cell) -> PerHistory:
 
 
 def nothing(cube: Cube, reason: str) -> PerHistory:
-    """No value in any history, for one reason."""
+    """No value in any history, for one reason.
+
+    Examples
+    --------
+    >>> nothing(Cube.of({Cell("rag", reader="A"): {"h": [1]}}), "no rank is given").reasons
+    ('no rank is given',)
+    """
     n = len(cube.histories)
     return PerHistory(cube.histories, np.zeros(n), np.zeros(n, dtype=np.bool_), (reason,) * n)
 

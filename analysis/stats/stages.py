@@ -177,6 +177,18 @@ def patterns(
         Only these matched cells; None: all of them.
     mask
         Shape (n_probes,): only these probes.
+
+    Examples
+    --------
+    >>> cube = Cube.of(
+    ...     {
+    ...         Cell("notes", "", "A", "B"): {"h": [1, 0, 0, 0]},
+    ...         Cell("notes", "", "A", "B", "stored_evidence"): {"h": [1, 1, 0, 0]},
+    ...         Cell("*", "", "*", "B", "raw_evidence"): {"h": [1, 1, 1, 0]},
+    ...     }
+    ... )
+    >>> patterns(cube, "notes").by_stage()
+    {'construction': 1, 'retrieval': 1, 'reading': 1, 'none': 1, 'no stage': 0}
     """
     chosen = tuple(matched_cells(cube, name) if cells is None else cells)
     total = decompose(cube, name, cells=chosen, mask=mask).total

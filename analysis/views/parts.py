@@ -8,7 +8,7 @@ from django.shortcuts import render
 
 from analysis import page_tables, study_view
 from analysis.notices import shown_notices
-from analysis.page_parts import Asked, PartPage, labelled
+from analysis.page_parts import Asked, PartPage
 from analysis.page_tables import PageTable
 from analysis.study_parts import BY_SLUG, made, offered
 from analysis.views.common import page_of, study_or_404

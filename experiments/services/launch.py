@@ -1,5 +1,6 @@
 """Launch a study: lock its plan and write down all of its work, or nothing at all."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 from celery import current_app
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from kombu.exceptions import OperationalError
 
 from experiments.models import Evaluation, Job, Run, StoreBuild, Study
 from experiments.plan.schema import StudyPlan
@@ -21,6 +23,8 @@ from experiments.surroundings import Check, Surroundings
 from memport_site.accounts.models import AuditEntry, User, Workspace
 from stores.errors import InvalidInputError
 from stores.models import History
+
+logger = logging.getLogger(__name__)
 
 # Wakes the worker of this process or, through a broker, of a cluster. One that is not reached
 # looks into the database by itself within a second.
@@ -208,4 +212,7 @@ def _evaluation(
 
 def wake_workers() -> None:
     """Tell workers that there is work; nothing is lost where nobody hears it."""
-    current_app.send_task(WAKE_TASK)
+    try:
+        current_app.send_task(WAKE_TASK, retry=False)
+    except OperationalError as error:
+        logger.warning("the broker is out of reach, workers look for work themselves: %s", error)

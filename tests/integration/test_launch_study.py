@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 from django.db import IntegrityError
+from kombu.exceptions import OperationalError as BrokerError
 
 from experiments.models import Evaluation, Run, StoreBuild, Study
 from experiments.plan.plan import parse_plan, plan_sha256
@@ -123,6 +124,19 @@ def test_workers_are_woken_only_after_the_commit(
         launch(workspace)
         assert woken == []
     assert woken == [1]
+
+
+def test_a_launch_stands_where_the_broker_is_out_of_reach(
+    workspace, monkeypatch, caplog, django_capture_on_commit_callbacks
+):
+    def refuse(*_, **__):
+        raise BrokerError("connection refused")
+
+    monkeypatch.setattr(launching.current_app, "send_task", refuse)
+    with django_capture_on_commit_callbacks(execute=True):
+        study = launch(workspace)
+    assert study.runs.exists()
+    assert "the broker is out of reach" in caplog.text
 
 
 def test_a_check_writes_nothing(workspace):
