@@ -20,6 +20,7 @@ from experiments.services.launch import launch_study
 from memport_site.accounts.models import User
 from memport_site.accounts.services import default_workspace, ensure_admin
 from memport_site.commands.watching import watch
+from memport_site.database import needs_database
 
 FAILED = 1
 ANSWER_IS_NO = 100
@@ -28,6 +29,7 @@ ANSWER_IS_NO = 100
 @click.command("calibrate")
 @click.argument("plan", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@needs_database
 def calibrate(plan: Path, as_json: bool) -> None:
     """Run the gates of a PLAN on its calibration histories, then on the study's own.
 

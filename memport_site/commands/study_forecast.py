@@ -14,6 +14,7 @@ from analysis.words import amount, bytes_words, count_words, duration_words
 from experiments.plan.plan import load_plan
 from experiments.services.forecasting import forecast_study
 from memport_site.accounts.services import default_workspace
+from memport_site.database import needs_database
 
 EXAMPLES = Path(settings.BASE_DIR) / "experiments" / "studies"
 
@@ -31,6 +32,7 @@ EXAMPLES = Path(settings.BASE_DIR) / "experiments" / "studies"
     help="Open no model: tokens are estimated, hours are said to be not measured.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@needs_database
 def forecast(plan: Path | None, preset: str | None, no_warm_up: bool, as_json: bool) -> None:
     """Forecast calls, tokens, hours, dollars and disk of a PLAN file, per test and in total.
 

@@ -17,6 +17,7 @@ from experiments.services.locking import lock_study
 from experiments.surroundings import Check
 from memport_site.accounts.services import default_workspace, ensure_admin
 from memport_site.commands.study_text import print_checks
+from memport_site.database import needs_database
 from memport_site.studies import find_study
 
 NO = 100
@@ -39,6 +40,7 @@ NO = 100
     help="Lock although results exist. The lock says so and why; nothing counts as planned.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@needs_database
 def lock(plan: Path, output: Path | None, because: str, as_json: bool) -> None:
     """Lock the PLAN file before results exist: canonical JSON, SHA-256, Ed25519 signature.
 
@@ -82,6 +84,7 @@ def lock(plan: Path, output: Path | None, because: str, as_json: bool) -> None:
     help="Trust this key too: the id that the signer's own `study lock` printed.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@needs_database
 def verify(lock: str, trusted: tuple[str, ...], as_json: bool) -> None:
     """Check the lock of the study KEY, or the lock in the folder DIR.
 

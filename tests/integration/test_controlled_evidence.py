@@ -126,7 +126,7 @@ def test_gates_run_first_and_corruption_costs_accuracy() -> None:
 
 
 def test_stores_made_from_one_that_failed_fail_with_it() -> None:
-    options = {"fail_on": "[1]"}
+    options = {"fail_on": "as one short note"}  # words of the writer's prompt alone
     models = [{"key": "old", "engine": "scripted", "options": options},
               {"key": "new", "engine": "scripted"}]  # fmt: skip
     study = launched({"controlled_evidence": {}}, formats=["notes"], models=models)

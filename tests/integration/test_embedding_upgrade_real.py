@@ -14,7 +14,7 @@ from tests.commands import memport
 PLAN = """\
 key: real-upgrade
 title: Two real embedders
-histories: {collection: three, max_probes: 10}
+histories: {collection: all, max_probes: 10}
 formats: [rag]
 models: [{key: reader, engine: scripted, price: {}}]
 embedders:
@@ -35,13 +35,13 @@ def test_retrieval_alone_finds_that_a_half_migrated_index_is_measurably_below_a_
     run, tmp_path
 ):
     import_histories(
-        histories=generate("small", seed=7)[:3], workspace=default_workspace(), collection="three"
+        histories=generate("small", seed=7), workspace=default_workspace(), collection="all"
     )
     path = tmp_path / "study.yaml"
     path.write_text(PLAN)
     ended = run("run", path, "--retrieval-only")
     assert (ended.code, ended.out) == (0, "real-upgrade-retrieval: complete.\n")
-    assert Answer.objects.count() == 3 * 4 * 10
+    assert Answer.objects.count() == 8 * 4 * 10
     assert not Evaluation.objects.exclude(reader="").exists()
 
     report = json.loads(run("report", "real-upgrade-retrieval", "--json").out)
@@ -51,7 +51,7 @@ def test_retrieval_alone_finds_that_a_half_migrated_index_is_measurably_below_a_
     assert rows["mixed"]["behind_full"]["mrr"]["high"] < 0
     assert rows["router"]["mrr"]["value"] >= rows["mixed"]["mrr"]["value"]
     assert all("measurably below" in line for line in part["finding"])
-    assert (report["data"]["unscored"], report["data"]["not_asked"]) == (0, 120)
+    assert (report["data"]["unscored"], report["data"]["not_asked"]) == (0, 320)
 
     check = report["space_check"]
     assert (check["old_dimension"], check["new_dimension"]) == (384, 384)

@@ -97,7 +97,7 @@ def test_without_a_warm_up_no_model_is_opened(monkeypatch, tmp_path, capsys):
 def test_the_command_prints_every_total_and_its_basis(capsys):
     ended = memport(capsys, "study", "forecast", "--preset", "demo", "--no-warm-up")
     words = " ".join(ended.out.split())
-    assert "writer_swap: 36 stores, 76 evaluations, 380 answers" in words
+    assert "writer_swap: 36 stores, 73 evaluations, 365 answers" in words
     for said in ("In all:", "GPU-hours: 0.00", "not measured: the model was not opened", "disk:"):
         assert said in words
 

@@ -151,7 +151,8 @@ def test_no_event_text_can_reach_the_prompt_of_a_repair_from_the_store(
         ]  # fmt: skip
 
 
-def test_repaired_notes_obey_the_cap_of_any_notes() -> None:
+def test_repaired_notes_obey_the_cap_of_any_notes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ScriptedModel, "_kept_lines", lambda *_: [(1, "a long line")] * 60)
     repaired(formats=["notes"], tests={"repair": {"methods": ["notes_raw"], "rungs": [4000]}},
              budgets={"context_tokens": 4096, "notes_kib": 1})  # fmt: skip
     store = Repair.objects.get().store

@@ -41,7 +41,7 @@ def test_the_verdicts_are_printed_and_the_report_is_written(tmp_path):
     report = json.loads(out.read_text())
     assert "A → B" in text
     assert "unplanned" in text
-    assert report["schema"] == "memport/report/1"
+    assert report["schema"] == "memport/report/2"
     assert report["data"]["answers"] == 360
     assert len(report["data"]["file_sha256"]) == 64
 

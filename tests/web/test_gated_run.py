@@ -12,8 +12,8 @@ from tests.web.conftest import text_of
 @pytest.mark.parametrize(
     ("state", "label", "words"),
     [
-        ("held", "waiting for the gates", "It waits for the gates"),
-        ("barred", "stopped by the gates", "Stopped by the gates: gate floor (new): failed"),
+        ("held", "waiting for the gates", "Now: it waits for the gates"),
+        ("barred", "stopped by the gates", "Now: stopped by the gates: gate floor (new): failed"),
     ],
 )
 def test_a_run_says_that_it_waits_for_the_gates_or_was_stopped_by_them(
