@@ -25,8 +25,9 @@ from analysis.stats.cells import Cube
 from analysis.stats.coverage import Coverage, evidence_coverage
 from analysis.stats.gates import Gate, all_gates, summary
 from analysis.stats.noise import noise_floor_pp
+from analysis.stored_coverage import coverage_of
 from experiments.lock_checks import lock_of
-from experiments.models import Attempt, Evaluation, Study
+from experiments.models import Attempt, Evaluation, StoreBuild, Study
 from experiments.run_costs import costs
 from stores.models import Store
 
@@ -43,13 +44,14 @@ def study_report(study: Study) -> dict[str, Any]:
     """
     settings = settings_of(study)
     frame = from_study(study)
+    coverage = coverage_of(StoreBuild.objects.filter(run__study=study))
     document = {
         "schema": SCHEMA,
         "study": _study(study, settings),
         "settings": settings.as_json(),
         "software": software(),
         "data": _data(study, frame),
-        "coverage": coverage_table(_coverage(study)),
+        "coverage": coverage_table(coverage),
         "costs": _costs(study),
         "space_check": space_check(study),
     }
@@ -59,9 +61,9 @@ def study_report(study: Study) -> dict[str, Any]:
     report = document | answers_report(
         to_cube(frame),
         settings,
-        coverage=_coverage(study),
+        coverage=coverage,
         unfinished=notices.unfinished,
-        damaged=[_damage(store) for store in notices.damaged],
+        damaged=_damage(study, notices.damaged),
         beside=notices.labels,
     )
     report["style_rewrite"] = style_rewrites.with_stores(report["style_rewrite"], study)
@@ -177,8 +179,15 @@ def _study(study: Study, settings: Settings) -> dict[str, Any]:
     }
 
 
-def _damage(store: Store) -> writer_swap.Damage:
-    return writer_swap.Damage(store.format, store.embedder, store.writer, damage_words(store))
+def _damage(study: Study, stores: Sequence[Store]) -> list[writer_swap.Damage]:
+    """Name the cells that rest on damaged stores as the plan does: by the models' keys in it."""
+    words = {store.pk: damage_words(store) for store in stores if store.parent_id is None}
+    builds = StoreBuild.objects.filter(run__study=study, store__in=words)
+    rows = builds.values_list("format", "embedder", "writer", "store").distinct()
+    return [
+        writer_swap.Damage(name, embedder, writer, words[store])
+        for name, embedder, writer, store in rows
+    ]
 
 
 def _data(study: Study, frame: pd.DataFrame) -> dict[str, Any]:
@@ -192,16 +201,6 @@ def _data(study: Study, frame: pd.DataFrame) -> dict[str, Any]:
         "histories": sorted(str(name) for name in frame["history"].unique()),
         "evaluations": {"complete": complete.count(), "all": evaluations.count()},
     }
-
-
-def _coverage(study: Study) -> list[Coverage]:
-    stores = Store.objects.filter(builds__run__study=study, parent=None).distinct()
-    rows = stores.values_list("history__key", "format", "writer", "coverage")
-    return [
-        Coverage(history, name, writer, found.get("spans_required", 0), found.get("spans_kept", 0))
-        for history, name, writer, found in rows
-        if found
-    ]
 
 
 def _costs(study: Study) -> list[dict[str, Any]]:

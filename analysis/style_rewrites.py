@@ -26,6 +26,8 @@ def figures(study: Study) -> dict[tuple[str, str], RewriteFigures]:
     builds = StoreBuild.objects.filter(
         run__study=study, spec__derived="style_rewrite", store__isnull=False
     ).select_related("store__content", "store__parent__content")
+    originals = StoreBuild.objects.filter(run__study=study, store__parent=None)
+    writers = dict(originals.values_list("store", "writer"))
     totals: dict[tuple[str, str], RewriteFigures] = {}
     for build in builds:
         store = build.store
@@ -34,7 +36,7 @@ def figures(study: Study) -> dict[tuple[str, str], RewriteFigures]:
         found = rewrite_figures(
             bytes(store.parent.content.data), bytes(store.content.data), code_pattern=pattern
         )
-        key = (store.parent.writer, build.writer)
+        key = (writers[store.parent.pk], build.writer)
         sofar = totals.get(key, RewriteFigures(0, 0, 0))
         totals[key] = RewriteFigures(
             sofar.notes + found.notes,
