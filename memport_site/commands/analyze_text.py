@@ -7,13 +7,12 @@ from rich.console import Console
 from rich.table import Table
 
 from analysis.planning import UNPLANNED, mark
+from analysis.repair_view import UNITS, telling_unit
 from analysis.words import points
 from memport_site.commands.verdicts import print_report
 from stores.counting import count_of
 
 Document = Mapping[str, Any]
-# How a cost is written in each unit; the first that a report has is shown.
-COSTS = {"usd": "${:,.3g}", "tokens": "{:,.0f} tokens", "gpu_hours": "{:,.3g} GPU-hours"}
 
 
 def print_analysis(document: Document, *, console: Console) -> None:
@@ -26,7 +25,7 @@ def print_analysis(document: Document, *, console: Console) -> None:
     if rewrites := document.get("style_rewrite"):
         _rewrites(rewrites, console, mark(document, "style_rewrite"))
     if repair := document.get("repair"):
-        unit = next(name for name in COSTS if name in repair)
+        unit = telling_unit(repair)
         _repairs(repair[unit], console, mark(document, "repair"), unit)
     if screening := document.get("screening"):
         _screening(screening, console, mark(document, "screening"))
@@ -109,7 +108,8 @@ def _repairs(rows: Sequence[Document], console: Console, marked: str, unit: str)
         ]
         table.add_row(f"{old} → {new}", name, method, *cells)
     console.print(table)
-    console.print("Each cell: histories that succeed, and the median cost of those alone.")
+    cell = "Each cell: histories that succeed, and the median cost of those alone in"
+    console.print(f"{cell} {UNITS[unit][0]}.")
 
 
 def _recovered(row: Document, unit: str) -> str:
@@ -117,7 +117,7 @@ def _recovered(row: Document, unit: str) -> str:
     cost = row["median_cost"]
     if cost["status"] == "unreachable":
         return f"{count} ∞"
-    return count if cost["value"] is None else f"{count} {COSTS[unit].format(cost['value'])}"
+    return count if cost["value"] is None else f"{count} {UNITS[unit][1](cost['value'])}"
 
 
 def _screening(part: Document, console: Console, marked: str) -> None:

@@ -89,6 +89,8 @@ def test_a_report_prints_every_test_of_the_study(run, tmp_path):
     ):  # fmt: skip
         assert title in text
     assert "new rewrites old" in text
+    # These models have no price, so that dollars would tell nothing.
+    assert "the median cost of those alone in tokens" in " ".join(text.split())
 
 
 def test_a_stopped_study_is_kept_and_resumed(run, tmp_path):
