@@ -45,11 +45,13 @@ FIELD_OF = {
 }
 NUMBERS = ("seed", "noise_repeats", "context_tokens", "margin_pp")
 UPGRADE_INDEXES = ("old", "full", "mixed", "router", "dual_query", "version_filter")
+# Steps of the migrated share beside its half, which is `mixed`; 100 % is `full`.
+DIAL = (0, 10, 25, 75, 90)
 NO_EMBEDDER = "none: the embedder stays"
 FORM_DEFAULTS = {
     "key": "", "title": "", "histories": "preset:tiny", "seed": "1",
     "formats": ["lc_raw", "rag", "notes", "kg_fixed"], "old": "", "new": "", "embedder": "",
-    "new_embedder": "", "retrieval_only": "", "gates": "", "controlled_evidence": "",
+    "new_embedder": "", "dial": "", "retrieval_only": "", "gates": "", "controlled_evidence": "",
     "repair": "",
     "noise_repeats": "0", "context_tokens": "2048", "margin_pp": "5",
 }  # fmt: skip
@@ -180,6 +182,7 @@ def _tests(values: Mapping[str, Any]) -> dict[str, Any]:
             "old": values["embedder"],
             "new": values["new_embedder"],
             "indexes": UPGRADE_INDEXES,
+            "dial": DIAL if values.get("dial") else (),
             "retrieval_only": bool(values["retrieval_only"]),
         }
     if values.get("repair") and not values["retrieval_only"]:

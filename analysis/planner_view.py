@@ -15,6 +15,7 @@ from analysis.part_charts import points
 from analysis.stats.planning import SampleSize, plan_sample, power_curve
 from analysis.swap_words import name_of
 from experiments.models import Study
+from stores.counting import count_of
 
 SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024)
 POWERS = (0.80, 0.90, 0.95)
@@ -146,7 +147,7 @@ def _study(known: Mapping[str, tuple[float, int]], effect: float, margin: float,
     for name, (sd, n) in known.items():
         query = urlencode({"from": name, "effect": f"{effect:g}", "margin": f"{margin:g}"})
         row = {
-            "spread": pt.text(name, note=f"{n} histories of this study", url=f"?{query}"),
+            "spread": pt.text(name, note=count_of(n, "history"), url=f"?{query}"),
             "sd": pt.number(sd, lambda value: f"{value:.1f} pp"),
             "effect": pt.number(effect, lambda value: f"{value:g} pp"),
             "margin": pt.number(margin, lambda value: f"{value:g} pp"),
@@ -162,6 +163,6 @@ def _study(known: Mapping[str, tuple[float, int]], effect: float, margin: float,
     if coverage is None:
         warnings = ("The evidence that each writer kept was not measured here: a spread that "
                     "comes from a broken writer asks for far too many histories.",)  # fmt: skip
-    return Section("From the spreads of this study", (), None,
+    return Section("From the spreads of this study and its calibration", (), None,
                    (PageTable("spreads", "Histories by spread", COLUMNS, tuple(rows)),),
                    ("Choose a spread to draw its curve above.",), warnings)  # fmt: skip

@@ -43,7 +43,7 @@ def build(asked: Asked) -> PartPage:
     if not repair:
         return PartPage(title, lede, missing="Nothing was repaired in this study.")
     units = [name for name in UNITS if name in repair]
-    unit = asked.chosen("unit", units) or units[0]
+    unit = asked.chosen("unit", units) or telling_unit(repair)
     directions = list(dict.fromkeys(direction_key(row) for row in repair[unit]))
     direction = asked.chosen("direction", directions)
     methods = list(dict.fromkeys(row["method"] for row in repair[unit]))
@@ -74,6 +74,15 @@ def build(asked: Asked) -> PartPage:
                       any_label=""),) if len(units) > 1 else ()),
         ),
     )  # fmt: skip
+
+
+def telling_unit(repair: Mapping[str, Any]) -> str:
+    """The first unit in which a repair cost something: models without a price cost tokens alone."""
+    units = [name for name in UNITS if name in repair]
+    for name in units:
+        if any(row["median_cost"]["value"] for row in repair[name]):
+            return name
+    return units[0]
 
 
 def _format(row: Entry) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from functools import cache
 
-from experiments.forecast_prompts import DryRun, Tokens, count_calls
+from experiments.forecast_prompts import DryRun, PromptText, Tokens, count_calls
 from experiments.forecast_values import Amount, Forecast, Line, TestForecast
 from experiments.plan.schema import Embedder, Model, StudyPlan
 from experiments.plan.specs import EvaluationSpec, Expansion, StoreSpec
@@ -180,19 +180,30 @@ class Forecaster:
         rung = str(job.rung) if isinstance(job, StoreSpec) else ""
         key = (what, model, history.key, job.format, rung)
         if key not in self._counts:
-            dry, found = self._dry_run(), self._measured.get(model, Measured())
-            if isinstance(job, StoreSpec):
-                calls = (
-                    dry.repair(history, job.repair, job.rung)
-                    if job.repair
-                    else dry.store(history, job.format).calls
-                )
-            else:
-                calls = dry.readings(history, job.format, what)
-            template = found.rate.template_tokens if found.rate else TEMPLATE_TOKENS
-            count = cache(found.count or _by_characters)
-            self._counts[key] = count_calls(calls, count, template_tokens=template)
+            found = self._measured.get(model, Measured())
+            calls = self._calls(job, history)
+            # Jobs of one kind follow each other, history by history: the first one computes the
+            # instruction that all of them share.
+            goes_on = bool(calls) and calls[0].kept and history.key != self._first()
+            self._counts[key] = count_calls(
+                calls,
+                cache(found.count or _by_characters),
+                template_tokens=found.rate.template_tokens if found.rate else TEMPLATE_TOKENS,
+                computed=calls[0].shared if goes_on else None,
+            )
         return self._counts[key]
+
+    def _calls(self, job: StoreSpec | EvaluationSpec, history: History) -> tuple[PromptText, ...]:
+        dry = self._dry_run()
+        if isinstance(job, EvaluationSpec):
+            return dry.readings(history, job.format, job.condition)
+        if job.repair:
+            return dry.repair(history, job.repair, job.rung)
+        return dry.store(history, job.format).calls
+
+    def _first(self) -> str:
+        """The key of the first history that is counted."""
+        return next(iter(self._counted()))
 
     def _dry_run(self) -> DryRun:
         if self._dry is None:
@@ -254,7 +265,11 @@ def _line(job: _Job, part: Model | Embedder, measured: Measured) -> Line:
 
 def _engine_s(job: _Job, part: Model | Embedder, measured: Measured) -> Amount:
     if isinstance(part, Model) and measured.rate is not None:
-        return Amount(measured.rate.engine_s(job.tokens.computed, job.tokens.output))
+        tokens = job.tokens
+        seconds = measured.rate.engine_s(
+            calls=tokens.calls, computed_tokens=tokens.computed, output_tokens=tokens.output
+        )
+        return Amount(seconds)
     if isinstance(part, Embedder) and measured.texts_per_s:
         return Amount(job.texts / measured.texts_per_s)
     return Amount(None, f"{part.key}: {measured.why_not}")

@@ -36,12 +36,16 @@ SHOWS_EVIDENCE = ("raw_evidence", "stored_evidence")
 
 @dataclass(frozen=True, slots=True)
 class PromptText:
-    """One call: what it shares with its neighbours, what is its own, and what is expected back."""
+    """One call: what it shares with its neighbours, what is its own, and what is expected back.
+
+    `kept`: what it shares is the instruction alone, which an engine keeps from job to job.
+    """
 
     shared: str
     own: str
     reply: str
     output_limit: int
+    kept: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,9 @@ class DryRun:
         """Return the repairer's calls on a store that kept everything, at one budget rung."""
         settings = self.plan.tests.repair
         assert settings is not None, "a repair belongs to the test of that name"
-        writer, budget, prompts = _Writer(), write_budget(self.plan), self.plan.prompts
+        # A repair computes its instruction anew, whatever was asked before it.
+        writer = _Writer(kept=False)
+        budget, prompts = write_budget(self.plan), self.plan.prompts
         # All calls at once: their limits then add up to the allowance, the most that is written.
         allowance = settings.rungs[rung - 1]
         repairer = Allowed(writer, allowance_tokens=allowance, calls_at_once=NO_LIMIT)
@@ -94,7 +100,7 @@ class DryRun:
         return tuple(writer.calls)
 
     def _write(self, history: History, name: str) -> DryStore:
-        writer, embedder = _Writer(), _Embedder()
+        writer, embedder = _Writer(kept=True), _Embedder()
         memory_format = self.formats[name]
         written: Written = memory_format.write(
             history,
@@ -134,6 +140,7 @@ class DryRun:
                 own=reading.suffix,
                 reply=probe.answer,
                 output_limit=limit,
+                kept=not reading.prefix,
             )
             for reading, probe in zip(readings, history.probes, strict=True)
         )
@@ -161,10 +168,17 @@ class Tokens:
 
 
 def count_calls(
-    calls: Sequence[PromptText], count: Callable[[str], int], *, template_tokens: int
+    calls: Sequence[PromptText],
+    count: Callable[[str], int],
+    *,
+    template_tokens: int,
+    computed: str | None = None,
 ) -> Tokens:
-    """Count a series of calls; neighbours with one prefix compute it once."""
-    total, last = Tokens(), None
+    """Count a series of calls; neighbours with one prefix compute it once.
+
+    `computed` is the shared part that was computed just before the first of them.
+    """
+    total, last = Tokens(), computed
     for call in calls:
         shared, own = count(call.shared) + template_tokens, count(call.own)
         again = 1 if call.shared == last else shared
@@ -177,8 +191,9 @@ def count_calls(
 class _Writer:
     """Keeps everything: a note of every line, a claim of every line that names something."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, kept: bool) -> None:
         self.calls: list[PromptText] = []
+        self._kept = kept
         self._model: ChatModel = ScriptedModel(
             "stand-in", context_tokens=NO_LIMIT, options=ScriptedOptions()
         )
@@ -191,7 +206,9 @@ class _Writer:
         # The limit is in tokens of the real writer; the stand-in would count words.
         replies = self._model.chat([replace(one, max_output_tokens=10**6) for one in requests])
         self.calls += [
-            PromptText(one.system + one.prefix, one.suffix, reply.text, one.max_output_tokens)
+            PromptText(
+                one.system + one.prefix, one.suffix, reply.text, one.max_output_tokens, self._kept
+            )
             for one, reply in zip(requests, replies, strict=True)
         ]
         return replies

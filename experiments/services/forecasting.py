@@ -44,8 +44,8 @@ def forecast_study(
     Parameters
     ----------
     warm_up
-        Open every model that can be opened here, count with its tokenizer and time two short
-        calls. Without it, tokens are estimated and hours are not measured.
+        Open every model that can be opened here, count with its tokenizer and time three
+        short calls. Without it, tokens are estimated and hours are not measured.
 
     Raises
     ------

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from analysis.planning import UNPLANNED, mark
+from analysis.repair_view import UNITS, telling_unit
 from analysis.words import points
 from memport_site.commands.verdicts import print_report
 from stores.counting import count_of
@@ -17,15 +18,19 @@ Document = Mapping[str, Any]
 def print_analysis(document: Document, *, console: Console) -> None:
     """Print the verdicts, then every part that the answers allow."""
     print_report(document, console=console)
-    _tests(document["planned_tests"], console)
-    if document["loss_decomposition"]:
-        _losses(document["loss_decomposition"], console, mark(document, "loss_decomposition"))
-    if document["repair"]:
-        _repairs(document["repair"]["usd"], console, mark(document, "repair"))
-    if document["screening"]:
-        _screening(document["screening"], console, mark(document, "screening"))
-    if document["this_store_only"]:
-        _one_history(document["this_store_only"], console)
+    if tests := document.get("planned_tests"):
+        _tests(tests, console)
+    if losses := document.get("loss_decomposition"):
+        _losses(losses, console, mark(document, "loss_decomposition"))
+    if rewrites := document.get("style_rewrite"):
+        _rewrites(rewrites, console, mark(document, "style_rewrite"))
+    if repair := document.get("repair"):
+        unit = telling_unit(repair)
+        _repairs(repair[unit], console, mark(document, "repair"), unit)
+    if screening := document.get("screening"):
+        _screening(screening, console, mark(document, "screening"))
+    if one_history := document.get("this_store_only"):
+        _one_history(one_history, console)
 
 
 def _table(title: str, *columns: str) -> Table:
@@ -71,7 +76,21 @@ def _losses(parts: Sequence[Document], console: Console, marked: str) -> None:
             )
 
 
-def _repairs(rows: Sequence[Document], console: Console, marked: str) -> None:
+def _rewrites(rows: Sequence[Document], console: Console, marked: str) -> None:
+    columns = ("rewriter and notes", "accuracy change", "notes reached", "drop an identifier")
+    table = _table(f"Old notes in the new model's words{marked}", *columns)
+    for row in rows:
+        shares = (_known_share(row.get(name)) for name in ("reached", "drops_identifier"))
+        whose = f"{row['rewriter']} rewrites {row['writer']}"
+        table.add_row(whose, _plain(row["accuracy_change"]), *shares)
+    console.print(table)
+
+
+def _known_share(figure: Document | None) -> str:
+    return "—" if figure is None else _percent(figure)
+
+
+def _repairs(rows: Sequence[Document], console: Console, marked: str, unit: str) -> None:
     targets = sorted({row["target"] for row in rows})
     title = f"Repairs that reach a share of the fresh store{marked}"
     table = _table(title, "direction", "format", "method",
@@ -81,7 +100,7 @@ def _repairs(rows: Sequence[Document], console: Console, marked: str) -> None:
         if method == "any":
             continue
         cells = [
-            _recovered(row)
+            _recovered(row, unit)
             for target in targets
             for row in rows
             if (row["old"], row["new"], row["format"], row["method"]) == (old, new, name, method)
@@ -89,15 +108,16 @@ def _repairs(rows: Sequence[Document], console: Console, marked: str) -> None:
         ]
         table.add_row(f"{old} → {new}", name, method, *cells)
     console.print(table)
-    console.print("Each cell: histories that succeed, and the median cost of those alone.")
+    cell = "Each cell: histories that succeed, and the median cost of those alone in"
+    console.print(f"{cell} {UNITS[unit][0]}.")
 
 
-def _recovered(row: Document) -> str:
+def _recovered(row: Document, unit: str) -> str:
     count = f"{row['n_success']}/{row['n_histories']}"
     cost = row["median_cost"]
     if cost["status"] == "unreachable":
         return f"{count} ∞"
-    return count if cost["value"] is None else f"{count} ${cost['value']:,.3g}"
+    return count if cost["value"] is None else f"{count} {UNITS[unit][1](cost['value'])}"
 
 
 def _screening(part: Document, console: Console, marked: str) -> None:

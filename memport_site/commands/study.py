@@ -25,11 +25,11 @@ from experiments.services.launch import (
     launch_study,
 )
 from memport_site.accounts.services import default_workspace, ensure_admin
+from memport_site.commands.analyze_text import print_analysis
 from memport_site.commands.study_calibrate import calibrate
 from memport_site.commands.study_forecast import forecast
 from memport_site.commands.study_lock import lock, lock_summary, verify
 from memport_site.commands.study_text import print_checks, print_details, print_list
-from memport_site.commands.verdicts import print_report
 from memport_site.commands.watching import ended_well, how_it_ended, watch
 from memport_site.database import needs_database
 from memport_site.studies import find_study, study_summary
@@ -237,7 +237,7 @@ def show(key: str, as_json: bool) -> None:
 @AS_JSON
 @needs_database
 def report(key: str, as_json: bool) -> None:
-    """Print the verdicts of the study KEY, per direction and format.
+    """Print the verdicts of the study KEY, per direction and format, then each of its tests.
 
     \b
     Example:
@@ -249,7 +249,7 @@ def report(key: str, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(document, indent=2, allow_nan=False))
     else:
-        print_report(document, console=Console())
+        print_analysis(document, console=Console())
 
 
 @command.command("export")

@@ -36,7 +36,7 @@ EXAMPLES = Path(settings.BASE_DIR) / "experiments" / "studies"
 def forecast(plan: Path | None, preset: str | None, no_warm_up: bool, as_json: bool) -> None:
     """Forecast calls, tokens, hours, dollars and disk of a PLAN file, per test and in total.
 
-    Every model that is here is opened, counts the prompts, and is timed on two short calls.
+    Every model that is here is opened, counts the prompts, and is timed on three short calls.
     Nothing is written. After a run, `memport study show KEY --json` holds forecast and actual.
 
     \b

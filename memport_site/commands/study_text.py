@@ -33,10 +33,10 @@ def print_checks(checks: Sequence[Check], *, as_json: bool) -> None:
 
 
 def check_line(check: Check) -> str:
-    """Say in one line what was looked at and what was found; what was expected if it failed."""
+    """Say in one line what was looked at, what was expected, and what was found."""
     subject = f"{check.name} ({check.subject})" if check.subject else check.name
     if check.ok:
-        return f"ok  {subject}: {check.found}"
+        return f"ok  {subject}: {check.found}; expected {check.expected}"
     hint = f" ({check.hint})" if check.hint else ""
     return f"NO  {subject}: expected {check.expected}, found {check.found}{hint}"
 

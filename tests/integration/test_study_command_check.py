@@ -22,6 +22,7 @@ def test_a_plan_that_fits_is_taken_and_nothing_is_written(run, tmp_path):
     ended = run("check", plan_file(tmp_path))
     assert ended.code == 0
     assert "ok  longest window (old): " in ended.out
+    assert all("; expected " in line for line in ended.out.splitlines() if line.startswith("ok"))
     assert (Study.objects.count(), History.objects.count()) == (0, 0)
 
 

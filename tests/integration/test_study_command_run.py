@@ -22,13 +22,15 @@ models:
   - {{key: old, engine: scripted, options: {{accuracy: 0.6, delay_s: {delay_s}}}}}
   - {{key: new, engine: scripted, options: {options}}}
 embedders: [{{key: vectors, engine: scripted}}]
-tests: {{writer_swap: {{}}}}
+tests: {tests}
 """
 
 
-def plan_file(folder: Path, *, formats="[notes]", delay_s=0.0, options="{}") -> Path:
+def plan_file(
+    folder: Path, *, formats="[notes]", delay_s=0.0, options="{}", tests="{writer_swap: {}}"
+) -> Path:
     path = folder / "study.yaml"
-    path.write_text(PLAN.format(formats=formats, delay_s=delay_s, options=options))
+    path.write_text(PLAN.format(formats=formats, delay_s=delay_s, options=options, tests=tests))
     return path
 
 
@@ -75,6 +77,20 @@ def test_report_export_list_and_show_of_a_study(run, tmp_path, monkeypatch):
     assert shown["plan_sha256"] == Study.objects.get().plan_sha256
     assert "ok  model (old): revision 1" in run("show", "commands").out
     assert "commands" in run("list").out
+
+
+def test_a_report_prints_every_test_of_the_study(run, tmp_path):
+    tests = "{writer_swap: {}, repair: {rungs: [400]}, controlled_evidence: {}}"
+    assert run("run", plan_file(tmp_path, tests=tests)).code == 0
+    text = run("report", "commands").out
+    for title in (
+        "old → new", "Tests (unplanned)", "Where memory is lost", "Old notes in the new model's",
+        "Repairs that reach a share of the fresh store",
+    ):  # fmt: skip
+        assert title in text
+    assert "new rewrites old" in text
+    # These models have no price, so that dollars would tell nothing.
+    assert "the median cost of those alone in tokens" in " ".join(text.split())
 
 
 def test_a_stopped_study_is_kept_and_resumed(run, tmp_path):

@@ -16,7 +16,7 @@ from tests.unit.engines import FakeChat, FakeEmbedder
 from tests.unit.plans import plan_values
 
 HISTORIES = generate("tiny", seed=7)
-RATE = Rate(100.0, 10.0, template_tokens=5, measured_on="by hand")
+RATE = Rate(100.0, 10.0, 0.5, template_tokens=5, measured_on="by hand")
 
 
 def words(text: str) -> int:
@@ -52,6 +52,22 @@ def test_a_shared_prefix_is_computed_once_and_a_reply_is_cut_at_its_limit():
     assert (found.output, found.output_limit) == (4 + 2 + 1, 22)
 
 
+def test_an_instruction_that_the_model_has_just_computed_is_not_computed_again():
+    calls = [PromptText("a b c d", "e", "", 10)]
+    found = count_calls(calls, words, template_tokens=1, computed="a b c d")
+    assert (found.prompt, found.computed) == (6, 1 + 1)
+
+
+def test_a_writer_computes_its_instruction_once_for_all_histories():
+    writer = line(measured(forecaster(formats=["notes"])), "writer", "old")
+    dry = DryRun(forecaster(formats=["notes"]).plan, FORMATS)
+    calls = [call for history in HISTORIES for call in dry.store(history, "notes").calls]
+    (instruction,) = {call.shared for call in calls}
+    own = sum(words(call.own) for call in calls)
+    again = len(calls) - 1
+    assert writer["computed_tokens"] == own + words(instruction) + 5 + again
+
+
 def test_stores_evaluations_and_calls_are_those_of_the_expanded_plan():
     document = measured(forecaster(tests={"writer_swap": {"noise_repeats": 2}}))
     (test,) = document["tests"]
@@ -81,7 +97,7 @@ def test_hours_and_dollars_follow_from_the_rate_and_the_price():
     ]
     document = measured(forecaster(models=models, formats=["lc_raw"]))
     old, new = (line(document, "reader", key) for key in ("old", "new"))
-    seconds = old["computed_tokens"] / 100 + old["output_tokens"] / 10
+    seconds = 0.5 * old["calls"] + old["computed_tokens"] / 100 + old["output_tokens"] / 10
     assert old["engine_s"]["value"] == pytest.approx(seconds)
     assert old["cost_usd"]["value"] == pytest.approx(seconds / 1000)
     assert new["cost_usd"]["value"] == new["output_tokens"]
@@ -148,23 +164,41 @@ def test_a_repair_is_forecast_with_its_own_prompts_and_its_allowance():
 
 
 class Timed(FakeChat):
-    """Computes 50 tokens a second and writes 5 a second."""
+    """Computes 50 tokens a second, writes 5 a second, and takes a tenth of a second for a call."""
+
+    caches = True
 
     def chat(self, requests):
         (request,) = requests
+        again = self.caches and bool(self.calls) and self.calls[-1].prefix == request.prefix
         self.calls.append(request)
         tokens = self.count_tokens(request.prefix + request.suffix) + 7
+        cached = self.count_tokens(request.prefix) if again else 0
         n = request.max_output_tokens
-        wall_s = tokens / 50 if n == 1 else n / 5
-        return [ChatReply("x", "length", tokens, 0, 0, n, wall_s, "m")]
+        wall_s = (tokens - cached) / 50 + n / 5 + 0.1
+        return [ChatReply("x", "length", tokens, cached, 0, n, wall_s, "m")]
 
 
-def test_a_warm_up_times_a_prompt_and_an_answer_and_finds_the_template():
+class TimedWithoutCache(Timed):
+    """The same, but it computes every prompt anew."""
+
+    caches = False
+
+
+def test_a_warm_up_tells_prompt_answer_and_call_apart_and_finds_the_template():
     rate = warm_up(Timed("old"))
     assert rate.prompt_tokens_per_s == pytest.approx(50)
     assert rate.output_tokens_per_s == pytest.approx(5)
+    assert rate.call_s == pytest.approx(0.1)
     assert rate.template_tokens == 7
-    assert rate.engine_s(100, 10) == pytest.approx(4)
+    assert rate.engine_s(calls=3, computed_tokens=100, output_tokens=10) == pytest.approx(4.3)
+
+
+def test_a_warm_up_without_a_cache_charges_the_whole_call_to_its_prompt():
+    rate = warm_up(TimedWithoutCache("old"))
+    assert rate.output_tokens_per_s == pytest.approx(5)
+    assert rate.prompt_tokens_per_s < 50
+    assert rate.call_s == 0
 
 
 def test_an_embedder_is_timed_in_texts():

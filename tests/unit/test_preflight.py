@@ -188,6 +188,19 @@ def test_an_embedder_of_another_revision_is_refused():
     assert (check.name, check.expected, check.found) == ("revision", "r9", "r1")
 
 
+TWO = [{"key": key, "engine": "scripted", "price": {}} for key in ("before", "after")]
+UPGRADE = {"embedding_upgrade": {"old": "before", "new": "after"}}
+REPAIR = {"repair": {"old_embedder": "before", "new_embedder": "after"}}
+
+
+@pytest.mark.parametrize("tests", [UPGRADE, REPAIR, {**UPGRADE, "repair": {}}])
+def test_an_upgrade_or_a_repair_within_one_space_of_vectors_is_refused(tests):
+    (check,) = failed(embedders=TWO, tests=tests)
+    assert (check.name, check.subject) == ("embedding spaces", "before → after")
+    assert check.expected == "two spaces: a mean cosine below 0.999"
+    assert check.found.startswith("mean cosine 1.0000")
+
+
 def test_every_check_of_the_protocol_is_made_and_says_what_was_expected_and_found():
     found = checks(around(environ={"SOME_KEY": "x"}), models=MODELS)
     names = {check.name for check in found}

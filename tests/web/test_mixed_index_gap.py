@@ -107,6 +107,7 @@ FORM = {
 
 def test_the_form_offers_an_embedding_upgrade_with_and_without_answers():
     from analysis.launching import plan_data
+    from experiments.plan.embedding_upgrade import planned_indexes
     from experiments.plan.plan import parse_plan
 
     alone = parse_plan(plan_data(FORM))
@@ -114,6 +115,12 @@ def test_the_form_offers_an_embedding_upgrade_with_and_without_answers():
     assert alone.tests.writer_swap is None
     assert alone.tests.embedding_upgrade.retrieval_only
     assert [e.key for e in alone.embedders] == ["paraphrase-minilm-l3-v2", "all-minilm-l6-v2"]
+    assert alone.tests.embedding_upgrade.dial == ()
+    dialled = parse_plan(plan_data({**FORM, "dial": "1"}))
+    assert planned_indexes(dialled.tests.embedding_upgrade) == (
+        "old", "full", "mixed", "router", "dual_query", "version_filter",
+        "mixed_0", "mixed_10", "mixed_25", "mixed_75", "mixed_90",
+    )  # fmt: skip
     models = {"old": "smollm2-135m-instruct-q4_1", "new": "qwen2.5-coder-0.5b-instruct-q4"}
     both = parse_plan(plan_data({**FORM, **models, "retrieval_only": ""}))
     assert both.tests.writer_swap is not None

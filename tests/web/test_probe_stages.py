@@ -55,3 +55,18 @@ def test_a_probe_says_where_it_was_lost_and_every_prompt_is_exact(study):
         assert "The store can no longer be read" not in prompt
         assert answer.probe.question.split()[-1].rstrip("?") in prompt
         assert "another hash" not in prompt, condition
+
+
+def test_a_probe_that_is_right_normally_and_wrong_with_the_raw_evidence_is_shown_as_such(study):
+    answers = Answer.objects.filter(attempt__evaluation__run__study=study)
+    right = answers.filter(
+        attempt__evaluation__condition="normal", attempt__evaluation__format="notes",
+        attempt__evaluation__writer="new", attempt__evaluation__reader="new", correct=True,
+    ).first()  # fmt: skip
+    assert right is not None
+    raw = answers.filter(probe=right.probe, attempt__evaluation__condition="raw_evidence")
+    raw.update(correct=False, reason="no_code")
+    client = signed_in(study.workspace, "viewer")
+    page = text_of(client.get(reverse("probe", args=[right.probe_id]) + "?study=stages"))
+    assert "? fits no stage" in page
+    assert "more help made a right answer wrong" in page

@@ -7,9 +7,11 @@ import re
 import pytest
 from django.core.files.base import ContentFile
 
+from analysis.gates_view import consequence
 from analysis.results import kept_report
 from analysis.study_parts import PARTS, offered
 from analysis.table_import import TableUpload, import_table
+from experiments.plan.gates import GatePolicy
 from tests.web.conftest import text_of
 from tests.web.tables import csv_of
 from tests.web.test_study_page import words_of
@@ -174,6 +176,20 @@ def test_every_gate_has_its_consequence(admin, study):
     report = kept_report(study)
     assert len(rows) == len(report["gates"]["each"])
     assert all(row["consequence"] for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("gate", "writer", "said"),
+    [
+        ("floor", "", "withholds the verdicts of this reader"),
+        ("range", "", "marked beside the verdicts of this reader"),
+        ("coverage", "old", "withholds the verdicts that rest on this writer’s notes"),
+    ],
+)
+def test_what_a_failed_gate_does_is_what_the_plan_says_of_this_gate(gate, writer, said):
+    policy = GatePolicy(floor="stop", coverage="stop").model_dump()
+    failed = {"gate": gate, "status": "failed", "writer": writer}
+    assert consequence(failed, policy) == said
 
 
 def test_the_paper_stands_beside_the_study_with_its_own_contradictions(admin, table):
