@@ -1,17 +1,14 @@
 """The gates of a study, decided on its own gate cells; what follows for the runs that wait."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from analysis.arrays import to_cube
-from analysis.observations import from_run
+from analysis.observations import coverage_of, from_run
 from analysis.settings import Settings
-from analysis.stats.coverage import Coverage
 from analysis.stats.gates import Gate, all_gates
 from experiments.models import Run, Study
 from experiments.services.gating import ENDED, bar_runs, gate_runs, release_runs
-from stores.models import Store
 
 SHOWN_FAILURES = 6
 
@@ -62,7 +59,8 @@ def gates_of(run: Run, settings: Settings) -> list[Gate]:
     frame = from_run(run)
     if frame.empty:
         return []
-    return all_gates(to_cube(frame), chance=settings.chance, coverage=_coverage(run))
+    coverage = coverage_of(run.store_builds.all())
+    return all_gates(to_cube(frame), chance=settings.chance, coverage=coverage)
 
 
 def act_on_gates(*, study: Study, **_: Any) -> None:
@@ -74,13 +72,3 @@ def act_on_gates(*, study: Study, **_: Any) -> None:
         bar_runs(study=study, because=decision.because)
     else:
         release_runs(study=study)
-
-
-def _coverage(run: Run) -> Sequence[Coverage]:
-    stores = Store.objects.filter(builds__run=run, parent=None).distinct()
-    rows = stores.values_list("history__key", "format", "writer", "coverage")
-    return [
-        Coverage(history, name, writer, found.get("spans_required", 0), found.get("spans_kept", 0))
-        for history, name, writer, found in rows
-        if found
-    ]

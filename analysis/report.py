@@ -17,7 +17,7 @@ from analysis import (
     writer_swap,
 )
 from analysis.notices import damage_words, labels_of, notices_of
-from analysis.observations import csv_bytes, from_study, to_cube
+from analysis.observations import coverage_of, csv_bytes, from_study, to_cube
 from analysis.planning import cell_is_planned, planning
 from analysis.settings import Settings
 from analysis.space_check import space_check
@@ -26,7 +26,7 @@ from analysis.stats.coverage import Coverage, evidence_coverage
 from analysis.stats.gates import Gate, all_gates, summary
 from analysis.stats.noise import noise_floor_pp
 from experiments.lock_checks import lock_of
-from experiments.models import Attempt, Evaluation, Study
+from experiments.models import Attempt, Evaluation, StoreBuild, Study
 from experiments.run_costs import costs
 from stores.models import Store
 
@@ -43,13 +43,14 @@ def study_report(study: Study) -> dict[str, Any]:
     """
     settings = settings_of(study)
     frame = from_study(study)
+    coverage = coverage_of(StoreBuild.objects.filter(run__study=study))
     document = {
         "schema": SCHEMA,
         "study": _study(study, settings),
         "settings": settings.as_json(),
         "software": software(),
         "data": _data(study, frame),
-        "coverage": coverage_table(_coverage(study)),
+        "coverage": coverage_table(coverage),
         "costs": _costs(study),
         "space_check": space_check(study),
     }
@@ -59,7 +60,7 @@ def study_report(study: Study) -> dict[str, Any]:
     report = document | answers_report(
         to_cube(frame),
         settings,
-        coverage=_coverage(study),
+        coverage=coverage,
         unfinished=notices.unfinished,
         damaged=[_damage(store) for store in notices.damaged],
         beside=notices.labels,
@@ -192,16 +193,6 @@ def _data(study: Study, frame: pd.DataFrame) -> dict[str, Any]:
         "histories": sorted(str(name) for name in frame["history"].unique()),
         "evaluations": {"complete": complete.count(), "all": evaluations.count()},
     }
-
-
-def _coverage(study: Study) -> list[Coverage]:
-    stores = Store.objects.filter(builds__run__study=study, parent=None).distinct()
-    rows = stores.values_list("history__key", "format", "writer", "coverage")
-    return [
-        Coverage(history, name, writer, found.get("spans_required", 0), found.get("spans_kept", 0))
-        for history, name, writer, found in rows
-        if found
-    ]
 
 
 def _costs(study: Study) -> list[dict[str, Any]]:
