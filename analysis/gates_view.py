@@ -28,22 +28,22 @@ def build(asked: Asked) -> PartPage:
     return PartPage(
         "Gates and noise floor",
         "What must hold before any of the other numbers counts, and how far equal things differ.",
-        (_gates(gates), _noise(asked)),
+        (_gates(gates, asked.report["settings"]["gates"]), _noise(asked)),
     )
 
 
-def consequence(gate: Mapping[str, Any], of_all: str) -> str:
-    """What the state of one gate means for the verdicts."""
+def consequence(gate: Mapping[str, Any], policy: Mapping[str, str]) -> str:
+    """What the state of one gate means for the verdicts; `policy` has stop or mark by gate."""
     if gate["status"] == "passed":
         return "none"
     if gate["status"] == "not measured":
         return "said beside every verdict"
-    if of_all == "mark":
+    if policy[gate["gate"]] == "mark":
         return "marked beside the verdicts of this reader"
     return "withholds the verdicts of this reader"
 
 
-def _gates(gates: Mapping[str, Any]) -> Section:
+def _gates(gates: Mapping[str, Any], policy: Mapping[str, str]) -> Section:
     rows = [
         {
             "gate": pt.text(gate["gate"], note=MEANING.get(gate["gate"], "")),
@@ -51,7 +51,7 @@ def _gates(gates: Mapping[str, Any]) -> Section:
             "of": pt.text(_of(gate)),
             "figure": pt.number(gate["figure"], pt.fraction),
             "bound": pt.text(str(gate["bound"])),
-            "consequence": pt.text(consequence(gate, gates["consequence"])),
+            "consequence": pt.text(consequence(gate, policy)),
             "reason": pt.text(gate["reason"]),
         }
         for gate in gates["each"]
