@@ -1,27 +1,19 @@
-"""Plotly figures as plain JSON, made from finished figures of a report. No statistics here.
-
-The colours are those of Okabe and Ito; every direction also has its own marker, so that no
-meaning rests on colour alone. `static/js/charts.js` adds the page's light or dark ground.
-"""
+"""Plotly figures as plain JSON, made from finished figures of a report. No statistics here."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from analysis.chart_frame import COLOURS, MARKERS, Figure, axis_title, frame, margin_band
 from analysis.planning import direction_mark
 from analysis.words import points
 from stores.counting import count_of
 
 Report = Mapping[str, Any]
-Figure = dict[str, Any]
 UrlOf = Callable[[Mapping[str, Any], Mapping[str, Any]], str]
 
-# Okabe and Ito, without the yellow (too pale on white) and the black (lost on dark).
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
-MARKERS = ("circle", "diamond", "square", "triangle-up", "cross", "star")
 ROW_PX = 34
 FRAME_PX = 110
-TITLE_PX = 60
 # How far the rows of one format are spread, in units of the distance between two formats.
 SPREAD = 0.5
 
@@ -47,24 +39,20 @@ def swap_delta(report: Report, names: Mapping[str, str], *, url_of: UrlOf) -> Fi
         _decided_delta,
         [f for f in _formats(report) if _is_written(report, f)],
         url_of,
+        findings=swap_delta_finding(report, names),
     )
-    figure["layout"]["shapes"] = [_band(margin), *figure["layout"]["shapes"]]
-    figure["layout"]["xaxis"]["title"] = {
-        "text": "swap delta, pp (left of 0: a loss)", "standoff": 8, "font": {"size": 12},
-    }  # fmt: skip
-    figure["layout"]["title"] = _title(swap_delta_finding(report, names))
+    figure["layout"]["shapes"] = [margin_band(margin), *figure["layout"]["shapes"]]
+    figure["layout"]["xaxis"]["title"] = axis_title("swap delta, pp (left of 0: a loss)")
     return figure
 
 
 def service_change(report: Report, names: Mapping[str, str], *, url_of: UrlOf) -> Figure:
     """Draw what users of the service see on the day of the switch, each direction apart."""
     figure = _forest(
-        report, names, lambda entry: entry["service_change_pp"], _formats(report), url_of
-    )
-    figure["layout"]["xaxis"]["title"] = {
-        "text": "service change, pp (left of 0: worse)", "standoff": 8, "font": {"size": 12},
-    }  # fmt: skip
-    figure["layout"]["title"] = _title(service_finding(report, names))
+        report, names, lambda entry: entry["service_change_pp"], _formats(report), url_of,
+        findings=service_finding(report, names),
+    )  # fmt: skip
+    figure["layout"]["xaxis"]["title"] = axis_title("service change, pp (left of 0: worse)")
     return figure
 
 
@@ -132,6 +120,8 @@ def _forest(
     estimate_of: Callable[[Mapping[str, Any]], Mapping[str, Any]],
     formats: Sequence[str],
     url_of: UrlOf,
+    *,
+    findings: Sequence[str],
 ) -> Figure:
     """One row per format and direction: a marker and its 95 % interval."""
     directions = report["directions"]
@@ -151,7 +141,8 @@ def _forest(
             marks.append(_mark(direction, entry, estimate, row, names, url_of(direction, entry)))
         name = f"{direction['old']} → {direction['new']}{direction_mark(direction)}"
         traces.append(_trace(name, marks, number))
-    layout = _layout(formats, names, n_rows=len(formats) * max(1, len(directions)))
+    n_rows = len(formats) * max(1, len(directions))
+    layout = _layout(formats, names, height=FRAME_PX + ROW_PX * max(2, n_rows), findings=findings)
     layout["annotations"] = missing
     return {"data": traces, "layout": layout}
 
@@ -194,45 +185,20 @@ def _undefined(row: float, number: int) -> Figure:
     }  # fmt: skip
 
 
-def _layout(formats: Sequence[str], names: Mapping[str, str], *, n_rows: int) -> Figure:
+def _layout(
+    formats: Sequence[str], names: Mapping[str, str], *, height: int, findings: Sequence[str]
+) -> Figure:
     positions = [float(position) for position in range(len(formats))]
-    height = FRAME_PX + ROW_PX * max(2, n_rows)
-    return {
-        "height": height,
-        # The size of a downloaded picture, with room for its title.
-        "meta": {"paper_width": 960, "paper_height": height + TITLE_PX,
-                 "paper_margin": {"t": 34 + TITLE_PX}},
-        "margin": {"l": 8, "r": 16, "t": 34, "b": 48},
-        "font": {"size": 13},
-        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
-        "hovermode": "closest", "dragmode": False,
-        "xaxis": {"zeroline": True, "zerolinewidth": 2, "ticksuffix": "", "automargin": True,
-                  "fixedrange": True},
-        "yaxis": {
-            "tickvals": positions, "ticktext": [names.get(name, name) for name in formats],
-            "range": [len(formats) - 0.5, -0.5], "automargin": True, "showgrid": False,
-            "zeroline": False, "fixedrange": True,
-        },
-        "shapes": [
-            {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": p + 0.5, "y1": p + 0.5,
-             "name": "divider", "line": {"width": 1, "color": "#c2cad4"}, "layer": "below"}
-            for p in positions[:-1]
-        ],
+    layout = frame(height, findings)
+    layout["xaxis"] |= {"zeroline": True, "zerolinewidth": 2, "ticksuffix": ""}
+    layout["yaxis"] = {
+        "tickvals": positions, "ticktext": [names.get(name, name) for name in formats],
+        "range": [len(formats) - 0.5, -0.5], "automargin": True, "showgrid": False,
+        "zeroline": False, "fixedrange": True,
     }  # fmt: skip
-
-
-def _band(margin_pp: float) -> Figure:
-    """The margin: a change inside it is one that the plan takes for none."""
-    return {
-        "type": "rect", "yref": "paper", "y0": 0, "y1": 1, "x0": -margin_pp, "x1": margin_pp,
-        "name": "band", "fillcolor": "rgba(0,114,178,.10)", "line": {"width": 0}, "layer": "below",
-        "label": {"text": f"±{margin_pp:g} pp", "textposition": "top left", "font": {"size": 10}},
-    }  # fmt: skip
-
-
-def _title(lines: Sequence[str]) -> Figure:
-    """The finding; the page shows it above the picture, a downloaded picture carries it."""
-    return {
-        "text": "<br>".join(lines), "x": 0.01, "xref": "container", "y": 0.98, "yanchor": "top",
-        "font": {"size": 14},
-    }  # fmt: skip
+    layout["shapes"] = [
+        {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": p + 0.5, "y1": p + 0.5,
+         "name": "divider", "line": {"width": 1, "color": "#c2cad4"}, "layer": "below"}
+        for p in positions[:-1]
+    ]  # fmt: skip
+    return layout

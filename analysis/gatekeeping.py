@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.arrays import to_cube
-from analysis.observations import from_run
+from analysis.observations import coverage_of, from_run
 from analysis.settings import Settings
 from analysis.stats.gates import Gate, all_gates
 from analysis.stored_coverage import coverage_of

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from analysis.charts import COLOURS, FRAME_PX, MARKERS, ROW_PX, TITLE_PX, Figure
+from analysis.chart_frame import COLOURS, MARKERS, Figure, axis_title, frame
+from analysis.charts import FRAME_PX, ROW_PX
 
 Row = Mapping[str, Any]
 # Measure → its name for people, and whether it is a fraction shown in percent.
@@ -34,8 +35,8 @@ def index_forest(
         if any(row["deployable"] is deployable for row in rows)
     ]
     height = FRAME_PX + ROW_PX * max(2, len(rows))
-    layout = _layout(height, finding)
-    layout["xaxis"] |= {"title": {"text": _axis(name, percent), "standoff": 8}, "zeroline": False}
+    layout = frame(height, finding)
+    layout["xaxis"] |= {"title": axis_title(_axis(name, percent)), "zeroline": False}
     layout["yaxis"] = {
         "tickvals": list(at.values()), "ticktext": list(at), "range": [len(rows) - 0.5, -0.5],
         "automargin": True, "showgrid": False, "zeroline": False, "fixedrange": True,
@@ -55,9 +56,9 @@ def dial(rows: Sequence[Row], *, measures: Sequence[str], url_of: Callable[[str]
         traces.append(_curve(steps, number, measure=measure, url_of=url_of))
         if old is not None and old[measure]["value"] is not None:
             traces.append(_level(old[measure]["value"], number, measure=measure))
-    layout = _layout(340, [dial_finding(rows, measures[0])])
+    layout = frame(340, [dial_finding(rows, measures[0])])
     layout["xaxis"] |= {
-        "title": {"text": "migrated chunks, % (the query is the new embedder’s)", "standoff": 8},
+        "title": axis_title("migrated chunks, % (the query is the new embedder’s)"),
         "range": [-3, 103], "zeroline": False,
     }  # fmt: skip
     layout["yaxis"] = {"rangemode": "tozero", "automargin": True, "fixedrange": True}
@@ -146,19 +147,3 @@ def _value(value: float, percent: bool) -> str:
 
 def _axis(name: str, percent: bool) -> str:
     return f"{name}, share of 1" if percent else name
-
-
-def _layout(height: int, finding: Sequence[str]) -> Figure:
-    return {
-        "height": height,
-        "meta": {"paper_width": 960, "paper_height": height + TITLE_PX,
-                 "paper_margin": {"t": 34 + TITLE_PX}},
-        "margin": {"l": 8, "r": 16, "t": 34, "b": 48}, "font": {"size": 13},
-        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
-        "hovermode": "closest", "dragmode": False, "shapes": [],
-        "xaxis": {"automargin": True, "fixedrange": True}, "yaxis": {},
-        "title": {
-            "text": "<br>".join(finding), "x": 0.01, "xref": "container", "y": 0.98,
-            "yanchor": "top", "font": {"size": 14},
-        },
-    }  # fmt: skip

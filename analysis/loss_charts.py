@@ -3,8 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from analysis.charts import COLOURS, Figure
-from analysis.part_charts import axis_title, frame
+from analysis.chart_frame import COLOURS, Figure, axis_title, frame
 
 Loss = Mapping[str, Any]
 # In the order in which memory passes through them; each its own colour and hatching.

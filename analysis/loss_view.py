@@ -23,7 +23,7 @@ LEDE = (
 NOTES = (
     "Retrieval: accuracy with the store’s own items at hand, less the normal accuracy. "
     "Construction: accuracy with the original events at hand, less that with the store’s items. "
-    "Reading: what is wrong even then. The three add up to the whole loss, history by history. "
+    "Reading: what is wrong even then. The three add up to the total, history by history. "
     "A negative part means that the help did harm; it is kept, and drawn left of zero.",
     "A diagnosis, not a complete causal account: it says what helps when it is supplied.",
 )
@@ -92,7 +92,7 @@ def _columns(*first: Column) -> tuple[Column, ...]:
     parts = [Column(part, f"{NAMES[part].capitalize()}, pp", True) for part in STACKED]
     shares = [Column(f"share_{part}", f"{NAMES[part].capitalize()}, share", True)
               for part in STACKED]  # fmt: skip
-    return (*first, Column("total", "Whole loss, pp", True), *parts, *shares)
+    return (*first, Column("total", "Total, pp", True), *parts, *shares)
 
 
 def _row(

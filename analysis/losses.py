@@ -11,12 +11,7 @@ from analysis.stats.decomposition import COMPONENTS, matched_cells
 from analysis.stats.figures import BoolArray
 from analysis.stats.stages import STAGES, Followed, FollowedProbes, Patterns, patterns
 
-# What a component of the decomposition, and what the stage of a probe, is called in words.
-PART_WORDS = {
-    "construction": "construction",
-    "retrieval": "retrieval",
-    "reader": "reading",
-}
+# What the stage of a probe is called in words; those of a component are in `loss_charts.NAMES`.
 STAGE_WORDS = {
     "construction": "lost in construction: right with the original events, wrong with what the "
     "store keeps of them",

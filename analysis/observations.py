@@ -16,13 +16,14 @@ from django.db.models import QuerySet
 from analysis.arrays import to_cube
 from analysis.columns import COSTS
 from analysis.pieces import categorical
+from analysis.stats.coverage import Coverage
 from analysis.tables import csv_bytes, read_table, write_csv, write_parquet
-from experiments.models import Answer, Attempt, Repair, Run, Study
-from stores.models import Probe
+from experiments.models import Answer, Attempt, Repair, Run, StoreBuild, Study
+from stores.models import Probe, Store
 
 __all__ = [
-    "csv_bytes", "from_run", "from_study", "headline_attempts", "read_table", "to_cube",
-    "write_csv", "write_parquet",
+    "coverage_of", "csv_bytes", "from_run", "from_study", "headline_attempts", "read_table",
+    "to_cube", "write_csv", "write_parquet",
 ]  # fmt: skip
 
 EVALUATION_KEY = (
@@ -65,6 +66,17 @@ def headline_attempts(attempts: "QuerySet[Attempt]") -> list[dict[str, Any]]:
     for row in rows:
         first.setdefault(tuple(row[name] for name in EVALUATION_KEY), row)
     return list(first.values())
+
+
+def coverage_of(builds: "QuerySet[StoreBuild]") -> list[Coverage]:
+    """The evidence that the stores of these builds kept; derived and repaired ones do not count."""
+    stores = Store.objects.filter(builds__in=builds, parent=None).distinct()
+    rows = stores.values_list("history__key", "format", "writer", "coverage")
+    return [
+        Coverage(history, name, writer, found.get("spans_required", 0), found.get("spans_kept", 0))
+        for history, name, writer, found in rows
+        if found
+    ]
 
 
 def _from_table(study: Study) -> pd.DataFrame:

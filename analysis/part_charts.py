@@ -2,15 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from analysis.charts import COLOURS, MARKERS, Figure
+from analysis.chart_frame import COLOURS, MARKERS, Figure, axis_title, frame, margin_band
 
 FRAME_PX = 110
 ROW_PX = 44
 # How far the dots of one row are spread, so that equal values stay apart.
 JITTER = 0.11
-LINE_BREAK_AT = 95
 DASHES = ("dash", "dot", "dashdot")
 
 
@@ -66,7 +64,7 @@ def strips(
         "range": [len(rows) - 0.5, -0.5], "automargin": True, "showgrid": False,
         "zeroline": False, "fixedrange": True,
     }  # fmt: skip
-    layout["shapes"] = [*_band(band), *_line(margin)]
+    layout["shapes"] = [*([] if band is None else [margin_band(band)]), *_line(margin)]
     return {"data": traces, "layout": layout}
 
 
@@ -130,49 +128,6 @@ def points(
     layout["xaxis"] |= {"title": axis_title(x)} | ({"type": "log"} if log_x else {})
     layout["yaxis"] = {"title": axis_title(y), "automargin": True, "fixedrange": True}
     return {"data": traces, "layout": layout}
-
-
-def frame(height: int, findings: Sequence[str]) -> Figure:
-    """The layout that every picture shares; its title says what was found."""
-    lines = [line for finding in findings for line in _broken(finding)]
-    above = 34 + 20 * max(3, len(lines))
-    return {
-        "height": height,
-        "meta": {"paper_width": 960, "paper_height": height + above,
-                 "paper_margin": {"t": 34 + above}},
-        "margin": {"l": 8, "r": 16, "t": 40, "b": 48}, "font": {"size": 13},
-        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
-        "hovermode": "closest", "dragmode": False, "shapes": [],
-        "xaxis": {"automargin": True, "fixedrange": True}, "yaxis": {},
-        "title": {"text": "<br>".join(lines), "x": 0.01, "xref": "container", "y": 0.98,
-                  "yanchor": "top", "font": {"size": 14}},
-    }  # fmt: skip
-
-
-def axis_title(text: str) -> dict[str, Any]:
-    """A title of an axis."""
-    return {"text": text, "standoff": 8, "font": {"size": 12}}
-
-
-def _broken(line: str) -> list[str]:
-    """A finding in lines that fit the width of a downloaded picture."""
-    lines: list[str] = []
-    for word in line.split(" "):
-        if lines and len(lines[-1]) + len(word) < LINE_BREAK_AT:
-            lines[-1] += f" {word}"
-        else:
-            lines.append(word)
-    return lines
-
-
-def _band(margin: float | None) -> list[Figure]:
-    if margin is None:
-        return []
-    return [{
-        "type": "rect", "yref": "paper", "y0": 0, "y1": 1, "x0": -margin, "x1": margin,
-        "name": "band", "fillcolor": "rgba(0,114,178,.10)", "line": {"width": 0}, "layer": "below",
-        "label": {"text": f"±{margin:g} pp", "textposition": "top left", "font": {"size": 10}},
-    }]  # fmt: skip
 
 
 def _line(at: float | None) -> list[Figure]:

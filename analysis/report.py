@@ -17,7 +17,7 @@ from analysis import (
     writer_swap,
 )
 from analysis.notices import damage_words, labels_of, notices_of
-from analysis.observations import csv_bytes, from_study, to_cube
+from analysis.observations import coverage_of, csv_bytes, from_study, to_cube
 from analysis.planning import cell_is_planned, planning
 from analysis.settings import Settings
 from analysis.space_check import space_check

@@ -69,7 +69,7 @@ def evaluations(run: Run) -> QuerySet[Evaluation]:
 
 def builds(run: Run) -> QuerySet[StoreBuild]:
     """Every store of a run, in the order of work, without what it keeps."""
-    found = run.store_builds.select_related("history", "store").defer("spec", "store__coverage")
+    found = run.store_builds.select_related("history", "store").defer("store__coverage")
     return found.order_by("position")
 
 

@@ -1,4 +1,4 @@
-"""The page of the quick check: what 20 fixed probes say about the others, and what they cannot."""
+"""The page of screening: what a few fixed probes say about the others, and what they cannot."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -108,7 +108,7 @@ def _findings(part: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[str, .
     mae, rho = found["mae"]["value"], part["rho"]["value"]
     if mae is None:
         return (f"No prediction is possible: {found['mae']['reason']}",)
-    words = f"For {SCHEME_NAMES[found['scheme']]} the quick check is off by {100 * mae:.1f} pp"
+    words = f"For {SCHEME_NAMES[found['scheme']]} screening is off by {100 * mae:.1f} pp"
     return (words + ("" if rho is None else f"; ρ of the scores is {rho:.2f}"),)
 
 
@@ -156,7 +156,7 @@ def _can(part: Mapping[str, Any]) -> Section:
         else ""
     )
     return Section(
-        "What the quick check can decide", (),
+        "What screening can decide", (),
         notes=("It can rank candidates, and stop one that is plainly bad, before money is spent.",),
         warnings=(f"It cannot approve a migration: a margin of a few points is smaller than its "
                   f"error.{off}",),

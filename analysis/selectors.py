@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import Avg, Count, OuterRef, Q, QuerySet, Subquery
 
+from analysis.cell_words import reads_inherited, short_title_of, title_of
 from analysis.observations import COLUMNS, headline_attempts
 from analysis.stats.indexes import migrated_share
 from experiments.models import Answer, Attempt, Evaluation, Run, Study
@@ -41,7 +42,7 @@ class Cell:
     @property
     def inherited(self) -> bool:
         """Whether the reader reads what another model wrote."""
-        return bool(self.evaluation.writer) and self.evaluation.writer != self.evaluation.reader
+        return reads_inherited(self.evaluation)
 
     @property
     def cell(self) -> "Cell":
@@ -50,36 +51,13 @@ class Cell:
 
     @property
     def short(self) -> str:
-        """The column's head below its format: reader, and whose store."""
-        e = self.evaluation
-        if not e.reader:
-            return " ".join((e.index, *extras_of(e)))
-        whose = "" if not e.writer else "its own" if e.writer == e.reader else f"{e.writer}’s"
-        parts = (f"{e.reader} reads", whose, e.index, *extras_of(e))
-        return " ".join(part for part in parts if part)
+        """The column's head below its format."""
+        return short_title_of(self.evaluation)
 
     @property
     def title(self) -> str:
-        """Who reads whose store, in words; condition and repeat where they are not the usual."""
-        e = self.evaluation
-        if not e.reader:
-            text = "ranked, nobody reads"
-        elif not e.writer:
-            text = f"{e.reader} reads"
-        elif e.writer == e.reader:
-            text = f"{e.reader} reads its own"
-        else:
-            text = f"{e.reader} reads what {e.writer} wrote"
-        extras = [f"index {e.index}"] if e.index else []
-        extras += extras_of(e)
-        return f"{text} ({', '.join(extras)})" if extras else text
-
-
-def extras_of(evaluation: Evaluation) -> list[str]:
-    """Condition and repeat of an evaluation in words, where they are not the usual."""
-    unusual = evaluation.condition != "normal"
-    extras = [evaluation.condition.replace("_", " ")] if unusual else []
-    return extras + ([f"repeat {evaluation.repeat}"] if evaluation.repeat else [])
+        """Who reads whose store, in words."""
+        return title_of(self.evaluation)
 
 
 @dataclass(frozen=True, slots=True)

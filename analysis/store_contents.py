@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from experiments.models import Evaluation, Study
+from experiments.models import Evaluation, Repair, Study
 from stores.formats.formats import FORMATS
 from stores.models import History, Probe, Store
 
@@ -71,6 +71,7 @@ def provenance(store: Store) -> list[tuple[str, str]]:
         ("Writer", _identity(store.writer, store.writer_identity)),
         ("Embedder", _identity(store.embedder, store.embedder_generation)),
         ("Index", store.index),
+        ("Repair", _repair(store)),
         (
             "Prompt",
             f"{store.prompt_version} ({store.prompt_sha256})" if store.prompt_sha256 else "",
@@ -83,6 +84,18 @@ def provenance(store: Store) -> list[tuple[str, str]]:
         ("Content checksum", store.checksum),
     ]
     return [(label, text) for label, text in rows if text]
+
+
+def _repair(store: Store) -> str:
+    """The method, rung and cost of the repair that made a store; '' for all others."""
+    repair = Repair.objects.filter(store=store).first()
+    if repair is None:
+        return ""
+    text = f"{repair.method} by {repair.repairer}, rung {repair.rung}: "
+    if repair.hit_output_limit:
+        text += "failed at its output limit, the whole allowance is charged; "
+    text += f"{repair.cost_tokens:,} tokens, {repair.engine_s:.1f} s, ${repair.cost_usd:.4f}"
+    return f"{text} (allowance {repair.allowance_tokens:,} output tokens)"
 
 
 def _identity(key: str, detail: Mapping[str, Any]) -> str:

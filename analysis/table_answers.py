@@ -129,16 +129,3 @@ def choices(cube: Cube) -> dict[str, list[str]]:
     found["kind"] = sorted(set(cube.kinds.astype(str)) - {""})
     found["correct"] = list(SCORES)
     return found
-
-
-def title_of(cell: Cell) -> str:
-    """Who reads what, in words."""
-    whose = "" if not cell.writer else (
-        " its own" if cell.writer == cell.reader else f" what {cell.writer} wrote"
-    )  # fmt: skip
-    extras = [cell.condition.replace("_", " ")] if cell.condition != "normal" else []
-    extras += [f"index {cell.index}"] if cell.index else []
-    extras += [f"repair {cell.repair}"] if cell.repair else []
-    extras += [f"rung {cell.rung}"] if cell.rung else []
-    extras += [f"repeat {cell.repeat}"] if cell.repeat else []
-    return f"{cell.reader or 'nobody'} reads{whose}" + (f" ({', '.join(extras)})" if extras else "")

@@ -11,8 +11,6 @@ from stores.formats.base import MemoryFormat
 from stores.roles import ChatModel, ChatRequest, EngineError
 from stores.workload.types import History
 
-# Only the longest transcripts are encoded: the order by characters is nearly that by tokens.
-ENCODED_HISTORIES = 3
 # A text that would not fit even at this many bytes a token is refused without being encoded.
 LONGEST_TOKEN_BYTES = 16
 FIXED_TEXT = "Anna Berg moved the pump to QX-4821 on 3 May; say it in one word."

@@ -13,10 +13,10 @@ from stores.roles import EngineError
 COMMANDS = {
     "analyze": "Compute every number of the method from an answers table.",
     "demo": "Run the demo study on real models and serve the dashboard.",
-    "histories": "Generate, validate, show, import and export histories.",
+    "histories": "Generate, validate, show, import, convert and export histories.",
     "models": "List, fetch and check the models of the catalogue.",
     "serve": "Serve the dashboard with a worker inside.",
-    "study": "Check, run, watch, stop, resume, report and export studies.",
+    "study": "Check, forecast, lock, run, resume, report and export studies.",
     "user": "Make users and one-time sign-in links.",
     "worker": "Run jobs without serving pages.",
 }

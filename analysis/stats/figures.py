@@ -135,11 +135,6 @@ class PerHistory:
         return self.values[self.defined]
 
     @property
-    def n_defined(self) -> int:
-        """How many histories have a value."""
-        return int(self.defined.sum())
-
-    @property
     def excluded(self) -> tuple[Excluded, ...]:
         """The histories without a value, and why."""
         return tuple(

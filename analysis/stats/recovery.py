@@ -1,6 +1,6 @@
 """Cost to recover: the cheapest repair that brings back a share of the own-store performance."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -310,13 +310,3 @@ def unrepaired(cube: Cube, name: str, embedder: str, old: str, new: str) -> tupl
         if key in known and cell.condition == "normal":
             return [Try(0, cube.first(cell), free)], source
     return [], "no cell shows the inherited store"
-
-
-def targets_reached(found: Sequence[Recovery]) -> Iterator[tuple[str, str, str, str, list[int]]]:
-    """Success counts over the targets by format, direction and method: the rows of a table."""
-    rows: dict[tuple[str, str, str, str], list[int]] = {}
-    for recovery in found:
-        key = (recovery.format, recovery.old, recovery.new, recovery.method)
-        rows.setdefault(key, []).append(recovery.n_success)
-    for (name, old, new, method), successes in rows.items():
-        yield name, old, new, method, successes

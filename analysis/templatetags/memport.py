@@ -11,6 +11,7 @@ from django.utils.html import format_html
 from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 
+from analysis.cell_words import CellLike, extras_of, title_of
 from analysis.labels import (
     FORMAT_HELP,
     FORMAT_NAMES,
@@ -19,8 +20,10 @@ from analysis.labels import (
     REASON_WORDS,
     STATES,
 )
+from experiments.models import StoreBuild
 
 register = template.Library()
+register.filter("cell_title", title_of)
 
 MINUS = "−"
 
@@ -55,6 +58,22 @@ def kind_name(name: str) -> str:
 def reason_words(reason: str) -> str:
     """Why an answer is wrong, in words."""
     return REASON_WORDS.get(reason, reason.replace("_", " "))
+
+
+@register.filter
+def cell_extras(cell: CellLike) -> str:
+    """The condition, index, repair, rung and repeat of a cell, where they are not the usual."""
+    return ", ".join(extras_of(cell))
+
+
+@register.filter
+def build_extras(build: StoreBuild) -> str:
+    """The index of a store that is built, or how it is derived or repaired from another one."""
+    spec = build.spec
+    parts = [f"index {spec['index']}"] if spec.get("index") else []
+    parts += [str(spec["derived"]).replace("_", " ")] if spec.get("derived") else []
+    parts += [f"repair {spec['repair']}, rung {spec['rung']}"] if spec.get("repair") else []
+    return ", ".join(parts)
 
 
 @register.filter

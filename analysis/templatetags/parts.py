@@ -5,10 +5,8 @@ from django.http import QueryDict
 from django.template.context import RequestContext
 
 from analysis.page_tables import Column, PageTable
-from analysis.table_answers import title_of
 
 register = template.Library()
-register.filter("cell_title", title_of)
 
 
 @register.simple_tag(takes_context=True)

@@ -3,7 +3,8 @@
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from analysis.losses import PART_WORDS, STAGE_WORDS, probes_of, sign_of
+from analysis.loss_charts import NAMES
+from analysis.losses import STAGE_WORDS, probes_of, sign_of
 from analysis.observations import from_study, to_cube
 from analysis.results import kept_cube, kept_report
 from analysis.stats.cells import Cube
@@ -33,7 +34,7 @@ def loss_probes(request: HttpRequest, key: str) -> HttpResponse:
     context = {
         "nav": "studies", "study": study, "part": part, "page": page, "filters": asked,
         "format": request.GET.get("format", ""), "lost": found.lost, "regained": found.regained,
-        "component": PART_WORDS.get(part, ""), "n_found": len(found.probes),
+        "component": NAMES.get(part, ""), "n_found": len(found.probes),
         "stage_words": STAGE_WORDS.get(part.removeprefix("stage:"), "")
         if part.startswith("stage:") else "",
         "rows": [

@@ -73,7 +73,7 @@ def rerun(request: HttpRequest, run_id: int) -> HttpResponse:
         messages.info(
             request,
             f"{count_of(count, 'failed job')} to run again, whole. The reason is kept with the "
-            "study’s departures from the plan.",
+            "study’s deviations from the plan.",
         )
     else:
         messages.info(request, "Nothing has failed in this run.")

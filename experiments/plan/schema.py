@@ -12,7 +12,6 @@ from experiments.plan.part import Key, PlanPart
 EngineName = Literal["llama_cpp", "openai_api", "vllm_offline", "scripted"]
 EmbedderEngineName = Literal["onnx", "sentence_transformers", "openai_api", "scripted"]
 FormatName = Literal["lc_raw", "rag", "notes", "kg_fixed"]
-TestName = Literal["gates", "writer_swap", "embedding_upgrade", "repair", "controlled_evidence"]
 RepairMethod = Literal["notes_raw", "notes_store", "rag_reembed", "kg_rebuild"]
 IndexName = Literal["old", "full", "mixed", "router", "dual_query", "version_filter"]
 # A study's key stands in addresses and file names, so it has no dots.

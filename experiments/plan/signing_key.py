@@ -18,7 +18,6 @@ from cryptography.hazmat.primitives.serialization import (
 from stores.errors import InvalidInputError
 
 KEY_NAME = "plan_signing_key.pem"
-OWNER_ONLY = 0o600
 
 
 def signing_key(home: Path) -> Ed25519PrivateKey:

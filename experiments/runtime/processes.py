@@ -88,9 +88,3 @@ def live_workers(*, now: datetime | None = None) -> list[WorkerProcess]:
     now = now or timezone.now()
     rows = WorkerProcess.objects.filter(stopped_at=None).order_by("-kind", "started_at")
     return [row for row in rows if row.pid != os.getpid() and is_fresh(row, now=now)]
-
-
-def live_server(*, now: datetime | None = None) -> WorkerProcess | None:
-    """Return the running server whose worker takes a command's work, or None."""
-    servers = (w for w in live_workers(now=now) if w.kind == WorkerProcess.Kind.SERVER)
-    return next(servers, None)

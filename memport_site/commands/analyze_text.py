@@ -58,7 +58,7 @@ def _tests(part: Document, console: Console) -> None:
 
 
 def _losses(parts: Sequence[Document], console: Console, marked: str) -> None:
-    columns = ("format", "total", "construction", "retrieval", "reader")
+    columns = ("format", "total", "construction", "retrieval", "reading")
     table = _table(f"Where memory is lost{marked}", *columns)
     for part in parts:
         if part["left_out_because"]:

@@ -1,4 +1,4 @@
-"""`memport study`: check, run, watch, stop, resume, list, show, report and export studies."""
+"""`memport study`: check, forecast, lock, run, watch, stop, resume, report and export studies."""
 
 import json
 import sys
@@ -48,7 +48,7 @@ AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
-    """Check, run, watch, stop, resume, report and export studies.
+    """Check, forecast, lock, run, watch, stop, resume, report and export studies.
 
     \b
     Example:

@@ -14,11 +14,11 @@ from stores.formats.fence import fenced, one_line
 from stores.formats.kg_claims import CLAIM_PREDICATES, claims_schema
 from stores.formats.kg_fixed import KgFixed, claims_written
 from stores.formats.notes import Notes
-from stores.formats.prompts import DEFAULT_VERSION, Prompt, filled, load_prompt
+from stores.formats.prompts import DEFAULT_VERSION, Prompt, load_prompt
 from stores.formats.rag import Rag, passage_vectors
 from stores.formats.reading import TEMPLATE_TOKENS
 from stores.formats.restyling import rewrite_notes
-from stores.formats.writing import WindowTask
+from stores.formats.writing import WindowTask, writer_request
 from stores.roles import ChatModel, ChatReply, ChatRequest, Embedder, ModelIdentity
 from stores.vectors.generations import generation_to_json
 from stores.vectors.index import encode_vector
@@ -176,16 +176,8 @@ def _remapping(
         "records": fenced("records", "\n".join(_line(row) for row in rows)),
         "predicates": ", ".join(CLAIM_PREDICATES),
     }
-    request = ChatRequest(
-        system=filled(prompt.system, **filling),
-        prefix=filled(prompt.prefix, **filling),
-        suffix=filled(prompt.suffix, **filling),
-        max_output_tokens=budget.writer_output_tokens,
-        temperature=budget.temperature,
-        seed=budget.seed,
-        json_schema=claims_schema(events),
-    )
-    return WindowTask(events, request)
+    schema = claims_schema(events)
+    return WindowTask(events, writer_request(prompt, filling, budget=budget, json_schema=schema))
 
 
 def _line(row: Mapping[str, Any]) -> str:

@@ -9,7 +9,8 @@ from stores.formats.codes import find_codes
 from stores.formats.content import parse_content
 from stores.formats.fence import fenced, neutral
 from stores.formats.notes import Notes, capped
-from stores.formats.prompts import DEFAULT_VERSION, Prompt, filled, load_prompt
+from stores.formats.prompts import DEFAULT_VERSION, Prompt, load_prompt
+from stores.formats.writing import writer_request
 from stores.roles import ChatModel, ChatReply, ChatRequest
 
 PROMPT = "notes_style"
@@ -73,14 +74,7 @@ def rewrite_figures(old: bytes, new: bytes, *, code_pattern: str) -> RewriteFigu
 
 def _request(text: str, prompt: Prompt, budget: WriteBudget) -> ChatRequest:
     filling = {"notes": fenced("notes", neutral(text))}
-    return ChatRequest(
-        system=filled(prompt.system, **filling),
-        prefix=filled(prompt.prefix, **filling),
-        suffix=filled(prompt.suffix, **filling),
-        max_output_tokens=budget.writer_output_tokens,
-        temperature=budget.temperature,
-        seed=budget.seed,
-    )
+    return writer_request(prompt, filling, budget=budget)
 
 
 def _whole(reply: ChatReply) -> bool:

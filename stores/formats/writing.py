@@ -42,7 +42,19 @@ def window_task(
 ) -> WindowTask:
     """Compose the call for one window. It depends on no earlier reply, so any may be repeated."""
     filling = {"events": fenced("events", lines), **values}
-    request = ChatRequest(
+    request = writer_request(prompt, filling, budget=budget, json_schema=json_schema)
+    return WindowTask(tuple(events), request)
+
+
+def writer_request(
+    prompt: Prompt,
+    filling: Mapping[str, str],
+    *,
+    budget: WriteBudget,
+    json_schema: Mapping[str, Any] | None = None,
+) -> ChatRequest:
+    """Fill the slots of a writer's prompt; limit, temperature and seed are the budget's."""
+    return ChatRequest(
         system=filled(prompt.system, **filling),
         prefix=filled(prompt.prefix, **filling),
         suffix=filled(prompt.suffix, **filling),
@@ -51,7 +63,6 @@ def window_task(
         seed=budget.seed,
         json_schema=json_schema,
     )
-    return WindowTask(tuple(events), request)
 
 
 def reply_notice(task: WindowTask, reply: ChatReply) -> str:

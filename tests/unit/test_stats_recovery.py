@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from analysis.stats.cells import CellCounts
-from analysis.stats.recovery import Try, cost_to_recover, recoveries, targets_reached
+from analysis.stats.recovery import Try, cost_to_recover, recoveries
 from tests.unit.answer_frames import cube, right
 
 NAMES = ["a", "b", "c", "d"]
@@ -108,9 +108,3 @@ def test_the_inherited_rag_store_is_the_old_index():
     )
     none = next(r for r in recoveries(answers, targets=(0.9,)) if r.method == "none")
     assert (none.source, none.n_success, none.n_histories) == ("taken from the old index", 0, 1)
-
-
-def test_success_counts_over_the_targets_make_the_rows_of_a_table():
-    rows = {row[3]: row[4] for row in targets_reached(recoveries(cube(*repair_cells())))}
-    assert rows["notes_raw"] == [2, 1, 1]
-    assert rows["notes_store"] == [0, 0, 0]

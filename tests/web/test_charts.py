@@ -74,6 +74,7 @@ def test_an_undefined_estimate_is_written_and_not_drawn_at_zero(report):
 
 def test_the_title_says_what_was_found(report):
     title = charts.swap_delta(report, FORMAT_NAMES, url_of=no_url)["layout"]["title"]["text"]
+    title = title.replace("<br>", " ")
     for direction in report["directions"]:
         for entry in direction["formats"]:
             if entry["written"]:

@@ -87,7 +87,7 @@ def test_the_plain_cells_of_rag_are_not_mixed_with_the_indexes(make, admin):
     plain = text_of(admin.get(f"/studies/{study.key}/answers/?index=none"))
     assert "No answer matches these filters" in plain
     one = words_of(text_of(admin.get(f"/studies/{study.key}/answers/?index=old&reader=new")))
-    assert "old: new reads" in one
+    assert "new reads (index old)" in one
 
 
 def test_the_list_of_studies_says_what_was_found(make, admin):

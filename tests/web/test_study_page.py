@@ -89,7 +89,7 @@ def test_a_number_leads_to_the_answers_behind_it(admin, study):
     link = re.search(r'href="(/studies/swap/answers/\?format=notes[^"]*writer=old)"', page)
     assert link
     answers = text_of(admin.get(link.group(1).replace("&amp;", "&")))
-    assert "new reads old’s" in words_of(answers)
+    assert "new reads what old wrote" in words_of(answers)
     assert "reads its own" not in words_of(answers)
 
 
@@ -128,7 +128,7 @@ def test_a_store_that_was_changed_is_said_where_its_numbers_are(admin, study):
     assert "A store was changed after it was made" in page_of(admin, study)
 
 
-def test_departures_from_the_plan_are_listed(admin, study):
+def test_deviations_from_the_plan_are_listed(admin, study):
     Deviation.objects.create(study=study, what="The margin was argued about", why="Curiosity")
     words = words_of(page_of(admin, study))
     assert "The margin was argued about" in words

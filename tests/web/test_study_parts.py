@@ -171,6 +171,12 @@ def test_the_planner_plans_from_a_spread_of_the_study(admin, table):
     assert admin.get(f"/studies/{table.key}/planner/{address}").status_code == 200
 
 
+@pytest.mark.parametrize(("name", "words"), [("dose", "marked beside"), ("floor", "withholds")])
+def test_a_failed_gate_has_the_consequence_that_the_plan_gives_to_it(name, words):
+    policy = {"floor": "stop", "dose": "mark"}
+    assert consequence({"gate": name, "status": "failed"}, policy).startswith(words)
+
+
 def test_every_gate_has_its_consequence(admin, study):
     rows = table_of(admin, study, "gates/", "gates")
     report = kept_report(study)
