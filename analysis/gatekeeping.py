@@ -7,7 +7,6 @@ from analysis.arrays import to_cube
 from analysis.observations import coverage_of, from_run
 from analysis.settings import Settings
 from analysis.stats.gates import Gate, all_gates
-from analysis.stored_coverage import coverage_of
 from experiments.models import Run, Study
 from experiments.services.gating import ENDED, bar_runs, gate_runs, release_runs
 

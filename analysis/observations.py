@@ -19,7 +19,7 @@ from analysis.pieces import categorical
 from analysis.stats.coverage import Coverage
 from analysis.tables import csv_bytes, read_table, write_csv, write_parquet
 from experiments.models import Answer, Attempt, Repair, Run, StoreBuild, Study
-from stores.models import Probe, Store
+from stores.models import Probe
 
 __all__ = [
     "coverage_of", "csv_bytes", "from_run", "from_study", "headline_attempts", "read_table",
@@ -69,12 +69,16 @@ def headline_attempts(attempts: "QuerySet[Attempt]") -> list[dict[str, Any]]:
 
 
 def coverage_of(builds: "QuerySet[StoreBuild]") -> list[Coverage]:
-    """The evidence that the stores of these builds kept; derived and repaired ones do not count."""
-    stores = Store.objects.filter(builds__in=builds, parent=None).distinct()
-    rows = stores.values_list("history__key", "format", "writer", "coverage")
+    """The evidence that the stores of these builds kept; derived and repaired ones do not count.
+
+    A store names its writer as the catalogue does, because studies share it. Answers, and with them
+    all figures, go by the plan's keys: those stand in the builds.
+    """
+    made = builds.filter(store__isnull=False, store__parent=None)
+    rows = made.values_list("history__key", "format", "writer", "store", "store__coverage")
     return [
         Coverage(history, name, writer, found.get("spans_required", 0), found.get("spans_kept", 0))
-        for history, name, writer, found in rows
+        for history, name, writer, _, found in rows.distinct()
         if found
     ]
 

@@ -25,7 +25,6 @@ from analysis.stats.cells import Cube
 from analysis.stats.coverage import Coverage, evidence_coverage
 from analysis.stats.gates import Gate, all_gates, summary
 from analysis.stats.noise import noise_floor_pp
-from analysis.stored_coverage import coverage_of
 from experiments.lock_checks import lock_of
 from experiments.models import Attempt, Evaluation, StoreBuild, Study
 from experiments.run_costs import costs

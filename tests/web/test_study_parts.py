@@ -174,7 +174,7 @@ def test_the_planner_plans_from_a_spread_of_the_study(admin, table):
 @pytest.mark.parametrize(("name", "words"), [("dose", "marked beside"), ("floor", "withholds")])
 def test_a_failed_gate_has_the_consequence_that_the_plan_gives_to_it(name, words):
     policy = {"floor": "stop", "dose": "mark"}
-    assert consequence({"gate": name, "status": "failed"}, policy).startswith(words)
+    assert consequence({"gate": name, "status": "failed", "writer": ""}, policy).startswith(words)
 
 
 def test_every_gate_has_its_consequence(admin, study):
