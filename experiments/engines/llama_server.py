@@ -1,5 +1,6 @@
 """llama.cpp inside this process, through the prebuilt `xllamacpp` package: one slot, one model."""
 
+import contextlib
 import ctypes
 import gc
 import http.client
@@ -42,6 +43,7 @@ class LlamaServer:
     def __init__(self, path: Path, *, context_tokens: int, threads: int, alias: str) -> None:
         require_gguf(path)
         self._alias = alias
+        self._has_replied = False
         self._api_key = secrets.token_urlsafe(32)
         parameters = self._parameters(path, context_tokens, threads)
         try:
@@ -87,6 +89,7 @@ class LlamaServer:
     def complete(self, prompt: Sequence[int], **parameters: Any) -> Completion:
         """Complete a prompt of tokens; raises `EngineError` or `ContextOverflowError`."""
         reply = self._server.handle_completions({"prompt": list(prompt), **parameters})
+        self._has_replied = True
         if not isinstance(reply, Mapping):
             raise EngineError(f"llama.cpp gave no reply for model {self._alias!r}.", retryable=True)
         if error := reply.get("error"):
@@ -116,6 +119,10 @@ class LlamaServer:
 
     def close(self) -> None:
         """Free the model and give its memory back to the system."""
+        if not self._has_replied:
+            # The package hangs where a server ends before its loop began. A reply shows that it did.
+            with contextlib.suppress(EngineError):
+                self.complete(self.tokens("x"), n_predict=1)
         self._server = None
         gc.collect()
         # glibc keeps freed buffers for itself otherwise: tens of megabytes per model.

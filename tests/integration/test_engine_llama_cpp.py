@@ -4,6 +4,8 @@ import dataclasses
 import http.client
 import json
 import random
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -186,6 +188,15 @@ def test_a_closed_model_gives_its_memory_back_and_says_that_it_is_closed() -> No
     assert loaded_kb - resident_kb() > 80_000
     with pytest.raises(EngineError, match="is closed"):
         opened.chat([ChatRequest("", "", "x", 8)])
+
+
+def test_models_that_are_closed_at_once_do_not_hang() -> None:
+    code = (
+        "from tests.model_files import open_small_model\n"
+        "for _ in range(12): open_small_model().close()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], timeout=120, check=False)
+    assert done.returncode == 0
 
 
 def resident_kb() -> int:
