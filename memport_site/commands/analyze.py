@@ -72,6 +72,9 @@ def _compare(
     from analysis.table_report import table_report
 
     first, second = (table_report(path, plan=plan, simulated=simulated) for path in tables)
+    if first["study"]["title"] == second["study"]["title"]:  # files of one name in two folders
+        for report, path in zip((first, second), tables, strict=True):
+            report["study"]["title"] = str(path)
     document = compare_reports(first, second)
     if json_to is not None:
         _write_json(document, json_to)

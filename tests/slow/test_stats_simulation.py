@@ -93,24 +93,24 @@ def test_without_a_true_loss_intervals_cover_near_the_ends_too(own, histories):
     assert covered >= 0.93 - two_errors(0.93)
 
 
-# (own accuracy, agreement between histories, probes, histories): how often "safe" is wrong where
-# the true loss is exactly the margin. Losses of a few percent near 0 or 1 are skewed, and a t
+# (own accuracy, agreement between histories, probes, histories): (how often "safe" is wrong
+# where the true loss is exactly the margin, how often the interval covers it). Losses of a few percent near 0 or 1 are skewed, and a t
 # interval does not know it.
 MEASURED = {
-    (0.12, EQUAL, 160, 8): 0.028,
-    (0.97, 20, 160, 4): 0.038,
-    (0.97, 20, 160, 8): 0.037,
-    (0.97, EQUAL, 20, 8): 0.037,
-    (0.999, EQUAL, 20, 8): 0.062,
-    (0.999, 200, 160, 4): 0.041,
-    (0.999, 200, 160, 8): 0.043,
-    (0.999, 200, 160, 48): 0.033,
-    (0.999, 20, 160, 4): 0.101,
-    (0.999, 20, 160, 8): 0.090,
-    (0.999, 20, 160, 48): 0.049,
-    (0.055, 20, 160, 4): 0.083,
-    (0.055, 20, 160, 8): 0.076,
-    (0.055, 20, 160, 48): 0.045,
+    (0.12, EQUAL, 160, 8): (0.028, 0.949),
+    (0.97, 20, 160, 4): (0.038, 0.95),
+    (0.97, 20, 160, 8): (0.037, 0.95),
+    (0.97, EQUAL, 20, 8): (0.037, 0.944),
+    (0.999, EQUAL, 20, 8): (0.062, 0.925),
+    (0.999, 200, 160, 4): (0.041, 0.946),
+    (0.999, 200, 160, 8): (0.043, 0.943),
+    (0.999, 200, 160, 48): (0.033, 0.949),
+    (0.999, 20, 160, 4): (0.101, 0.893),
+    (0.999, 20, 160, 8): (0.090, 0.905),
+    (0.999, 20, 160, 48): (0.049, 0.94),
+    (0.055, 20, 160, 4): (0.083, 0.909),
+    (0.055, 20, 160, 8): (0.076, 0.918),
+    (0.055, 20, 160, 48): (0.045, 0.945),
 }
 
 
@@ -119,9 +119,11 @@ def test_near_an_end_safe_is_wrong_more_often_than_promised(case, measured):
     """A finding: see docs/statistics.md. The rate is held so that what is written stays true."""
     own, alike, probes, histories = case
     world = World(own, own - MARGIN, alike)
-    _, safe = rates(world, histories=histories, probes=probes)
+    wrong, covers = measured
+    covered, safe = rates(world, histories=histories, probes=probes)
     assert safe > 0.025 + two_errors(0.025)
-    assert safe == pytest.approx(measured, abs=2 * two_errors(measured))
+    assert safe == pytest.approx(wrong, abs=2 * two_errors(wrong))
+    assert covered == pytest.approx(covers, abs=2 * two_errors(covers))
 
 
 def test_a_rare_disaster_is_not_seen_by_few_histories():
