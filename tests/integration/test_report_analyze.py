@@ -188,6 +188,43 @@ def test_a_cell_over_other_probes_is_named_and_its_history_left_out(tmp_path):
     ]
 
 
+@pytest.mark.parametrize(("own", "warned"), [(99, True), (60, False)])
+def test_a_safe_near_the_margin_and_near_1_says_beware(tmp_path, own, warned):
+    gone = (3, 2, 3, 2, 3, 2)
+    cells = [
+        ({"format": "notes", "writer": w, "reader": "B"}, right(*counts, probes=100))
+        for w, counts in {"B": [own] * 6, "A": [own - lost for lost in gone]}.items()
+    ]
+    cells += [
+        ({"format": "notes", "writer": w, "reader": "A"}, right(*[50, 60] * 3, probes=100))
+        for w in "AB"
+    ]
+    write_csv(frame(*cells), tmp_path / "answers.csv")
+    text = " ".join(run(tmp_path / "answers.csv", "--html", tmp_path / "r.html").split())
+    assert "Safe to switch: B on A's notes loses less than 5 points" in text
+    for place in (text, (tmp_path / "r.html").read_text()):
+        assert ("Beware: accuracies this close to 0 or 1 are skewed" in place) is warned
+
+
+def test_all_repairs_failing_are_shown_as_such(tmp_path):
+    cells = [
+        ({"format": "notes", "writer": w, "reader": "B"}, right(*[k] * 4))
+        for w, k in {"B": 8, "A": 3}.items()
+    ]
+    store = {"format": "notes", "writer": "A", "reader": "B"}
+    cells += [
+        (store | {"repair": "fresh"}, right(*[8] * 4)),
+        (store | {"repair": "notes_raw", "rung": 1, "cost_usd": 0.5}, right(*[2] * 4)),
+    ]
+    write_csv(frame(*cells), tmp_path / "answers.csv")
+    run(tmp_path / "answers.csv", "--json", tmp_path / "r.json", "--html", tmp_path / "r.html")
+    rows = json.loads((tmp_path / "r.json").read_text())["repair"]["usd"]
+    for row in rows:
+        assert (row["n_success"], row["n_histories"]) == (0, 4)
+        assert row["median_cost"]["status"] == "unreachable"
+    assert "∞" in (tmp_path / "r.html").read_text()
+
+
 def test_a_bad_table_leaves_nothing_behind(tmp_path):
     path = swap_table(tmp_path)
     path.write_text(path.read_text() + path.read_text().splitlines()[-1] + "\n")
