@@ -34,6 +34,7 @@ def _head(report: Report) -> dict[str, Any]:
     return {
         "title": study["title"],
         "labels": study["labels"],
+        "file_sha256": data.get("file_sha256", ""),
         "answers": data["answers"],
         "histories": len(data["histories"]),
         "margin_pp": report["settings"]["margin_pp"],

@@ -5,7 +5,7 @@ from typing import Any
 
 from analysis import page_tables as pt
 from analysis.labels import FORMAT_NAMES, KIND_NAMES
-from analysis.page_parts import Asked, Chart, PartPage, Section, direction_words
+from analysis.page_parts import Asked, Chart, PartPage, Section, direction_words, is_unplanned
 from analysis.page_tables import Column, PageTable
 from analysis.part_charts import Mean, Strip, strips
 from analysis.swap_words import in_words
@@ -28,7 +28,7 @@ def build(asked: Asked) -> PartPage:
     return PartPage(
         "Gates and noise floor",
         "What must hold before any of the other numbers counts, and how far equal things differ.",
-        (_gates(gates, asked.report["settings"]["gates"]), _noise(asked)),
+        (gates_section(asked), _noise(asked)),
     )
 
 
@@ -46,7 +46,9 @@ def consequence(gate: Mapping[str, Any], policy: Mapping[str, str]) -> str:
     return f"withholds the verdicts {whose}"
 
 
-def _gates(gates: Mapping[str, Any], policy: Mapping[str, str]) -> Section:
+def gates_section(asked: Asked) -> Section:
+    """Every gate with its figure, its bound and its consequence."""
+    gates, policy = asked.report["gates"], asked.report["settings"]["gates"]
     rows = [
         {
             "gate": pt.text(gate["gate"], note=MEANING.get(gate["gate"], "")),
@@ -104,17 +106,21 @@ def _noise(asked: Asked) -> Section:
             size = Mean(abs(delta), None, None, f"{label}: {abs(delta):.2f} pp")
             says = "smaller than the noise floor" if below else "above the noise floor"
             rows.append({
-                "effect": pt.text(label), "delta": pt.number(delta, pt.pp),
+                "effect": pt.text(label), "planned": pt.planned(entry),
+                "delta": pt.number(delta, pt.pp),
                 "noise": pt.number(noise["value"], lambda value: f"{value:.2f} pp"),
                 "says": pt.text(says),
             })  # fmt: skip
             strip_rows.append(Strip(label, "size of the swap delta", (), size))
-    columns = (Column("effect", "Swap delta of"), Column("delta", "Swap delta, pp", True),
-               Column("noise", "Noise floor, pp", True), Column("says", "Says"))  # fmt: skip
+    columns = (
+        Column("effect", "Swap delta of"), pt.PLANNED, Column("delta", "Swap delta, pp", True),
+        Column("noise", "Noise floor, pp", True), Column("says", "Says"),
+    )  # fmt: skip
     figure = strips(strip_rows, axis="size, pp", findings=(finding,), margin=margin)
     return Section("Noise floor", (finding,),
                    Chart(figure, "noise-floor", "The noise floor beside the size of every swap "
                          "delta; the table below holds the same numbers."),
                    (PageTable("noise", "Effects and the noise floor", columns, tuple(rows)),),
                    (f"“Safe” needs a noise floor below the margin of {margin:g} pp; a claim of "
-                    "loss or gain needs an effect above the noise floor.",))  # fmt: skip
+                    "loss or gain needs an effect above the noise floor.",),
+                   unplanned=is_unplanned(asked.report, "noise_floor"))  # fmt: skip

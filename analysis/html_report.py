@@ -5,35 +5,90 @@ from typing import Any
 
 from django.template.loader import render_to_string
 
-from analysis.planning import UNPLANNED, direction_mark, mark
+from analysis import (
+    gap_view,
+    gates_view,
+    loss_view,
+    repair_view,
+    screening_view,
+    swap_view,
+    tests_view,
+)
+from analysis.page_parts import Asked, labelled
+from analysis.planning import UNPLANNED, direction_mark
 from analysis.words import points
+from experiments.models import Study
 
 WIDTH, LABEL, ROW = 720, 250, 34
-MARKED = (
-    "service_change", "embedding_upgrade", "loss_decomposition", "repair", "screening"
-)  # fmt: skip
+# What a report shows below its verdicts: the same sections as on the pages of a study.
+PAGES = (swap_view, gap_view, loss_view, tests_view, repair_view, screening_view, gates_view)
+# A longer table (every single prediction) is in the JSON alone.
+LONGEST = 300
 Document = Mapping[str, Any]
 
 
 def html_report(document: Document) -> str:
     """Return the page of a report. Charts are drawn here; the page holds no script."""
+    pages = [page.build(_asked(document)) for page in PAGES]
     return render_to_string(
         "analyze/report.html",
         {
             "report": document,
             "chart": swap_chart(document),
-            "marks": {part: mark(document, part) for part in MARKED},
             "directions": [_direction(direction) for direction in document["directions"]],
-            "tests": [_test(row) for row in document["planned_tests"]["contrasts"]],
-            "indexes": [
-                {"format": part["format"], "rows": [_index(row) for row in part["indexes"]]}
-                for part in document["embedding_upgrade"] or ()
-            ],
-            "losses": [_loss(part) for part in document["loss_decomposition"] or ()],
-            "repairs": _repairs(document["repair"]),
-            "schemes": [_scheme(row) for row in (document["screening"] or {}).get("schemes", ())],
+            "pages": [labelled(page, document) for page in pages if not page.missing],
+            "longest": LONGEST,
+            "only": _one_history(document),
         },
     )
+
+
+def html_comparison(document: Document) -> str:
+    """Return the page of two reports side by side; as self-contained as that of one."""
+    rows = [
+        {
+            "direction": f"{row['old']} → {row['new']}",
+            "format": " ".join(filter(None, (row["format"], row["embedder"]))),
+            "sides": [_side(row["first"]), _side(row["second"])],
+        }
+        for row in document["rows"]
+    ]
+    return render_to_string("analyze/comparison.html", {"report": document, "rows": rows})
+
+
+def _asked(document: Document) -> Asked:
+    """What the pages of a study are made from; a file has no addresses to lead to."""
+    study = Study(key="table", source=Study.Source.TABLE)
+    return Asked(study, document, {})
+
+
+def _side(figures: Document | None) -> dict[str, str]:
+    if figures is None:
+        return {"missing": "not there"}
+    return {
+        "verdict": figures["verdict"]["sentence"],
+        "mark": "" if figures["planned"] else f" ({UNPLANNED})",
+        "own": _accuracy(figures["own"]),
+        "inherited": _accuracy(figures["inherited"]),
+        "delta": _pp(figures["swap_delta_pp"]),
+        "service": _pp(figures["service_change_pp"]),
+    }
+
+
+def _one_history(document: Document) -> list[dict[str, Any]]:
+    only = document["this_store_only"] or {"comparisons": ()}
+    return [
+        {
+            **row,
+            "shown": [
+                ("Difference", _pp(row["difference_pp"])),
+                ("Exact McNemar p", _p(row["mcnemar_p"])),
+            ]
+            if row["status"] == "ok"
+            else [("Undefined", row["reason"])],
+        }
+        for row in only["comparisons"]
+    ]
 
 
 def swap_chart(document: Document) -> dict[str, Any]:
@@ -100,83 +155,6 @@ def _direction(direction: Document) -> dict[str, Any]:
     }
 
 
-def _test(row: Document) -> dict[str, Any]:
-    return {
-        "key": row["key"],
-        "definition": row["definition"],
-        "planned": row["planned"],
-        "estimate": _pp(row["estimate"]),
-        "n": row["estimate"]["n_histories"],
-        "margin": f"{row['margin_pp']:g} pp",
-        "p": _p(row["p"]),
-        "p_holm": _p(row["p_holm"]),
-        "bound": _pp(row["bootstrap"]["lower_bound"]),
-        "boot_p": _p(row["bootstrap"]["p"]),
-        "equivalence": _p(row["equivalence"]["p_holm"])
-        + ("" if row["equivalence"]["planned"] else f" ({UNPLANNED})"),
-        "decision": row["decision"],
-        "excluded": row["estimate"]["excluded"],
-    }
-
-
-def _index(row: Document) -> dict[str, Any]:
-    return {
-        "name": row["index"] if row["deployable"] else f"{row['index']} (oracle, not deployable)",
-        "accuracy": _accuracy(row["accuracy"]),
-        "gain": _pp(row["gain_pp"]) if row["gain_pp"]["value"] is not None else "—",
-        "recall": _number(row["recall_at_8"]),
-        "mrr": _number(row["mrr"]),
-        "forfeited": _share(row["share_of_gain_forfeited"]),
-    }
-
-
-def _loss(part: Document) -> dict[str, Any]:
-    return {
-        "format": part["format"],
-        "left_out": part["left_out_because"],
-        "total": _number(part["total"]),
-        "parts": [
-            {
-                "name": name,
-                "value": _number(part["components"][name]),
-                "share": _share(part["shares"][name]),
-            }
-            for name in ("construction", "retrieval", "reader")
-        ],
-    }
-
-
-def _repairs(repair: Document | None) -> dict[str, Any] | None:
-    if repair is None:
-        return None
-    rows: dict[tuple[str, ...], list[str]] = {}
-    for found in repair["usd"]:
-        if found["method"] != "any":
-            key = (f"{found['old']} → {found['new']}", found["format"], found["method"])
-            rows.setdefault(key, []).append(_recovered(found))
-    targets = [f"{target:.0%}" for target in repair["targets"]]
-    lines = [{"key": key, "cells": cells} for key, cells in rows.items()]
-    return {"targets": targets, "rows": lines, "note": repair["note"]}
-
-
-def _recovered(found: Document) -> str:
-    count, cost = f"{found['n_success']}/{found['n_histories']}", found["median_cost"]
-    if cost["status"] == "unreachable":
-        return f"{count}, ∞"
-    return count if cost["value"] is None else f"{count}, ${cost['value']:,.3g}"
-
-
-def _scheme(row: Document) -> dict[str, Any]:
-    return {
-        "left_out": f"one {row['scheme']}",
-        "mae": _number(row["mae"]),
-        "rmse": _number(row["rmse"]),
-        "bias": _number(row["bias"]),
-        "slope": _number(row["mean_slope"]),
-        "n": row["n_predictions"],
-    }
-
-
 def _span(figure: Document, words: Sequence[str]) -> str:
     return f" [{words[0]}, {words[1]}]" if figure.get("low") is not None else ""
 
@@ -200,10 +178,6 @@ def _number(figure: Document) -> str:
         return "—"
     ends = [f"{figure.get(end) or 0:.3f}" for end in ("low", "high")]
     return f"{figure['value']:.3f}{_span(figure, ends)}"
-
-
-def _share(figure: Document) -> str:
-    return "—" if figure["value"] is None else f"{figure['value']:.0%}"
 
 
 def _p(figure: Document) -> str:

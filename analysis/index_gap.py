@@ -7,6 +7,7 @@ from analysis.stats.cells import Cube
 from analysis.stats.figures import Estimate
 from analysis.stats.indexes import IndexResult, index_cells, indexes, migrated_share
 from analysis.words import points
+from stores.counting import count_of
 
 NOT_ASKED = "answers were not asked: the evidence was ranked and no model read it"
 MIXED = "mixed"
@@ -67,7 +68,7 @@ def _line(measure: str, change: Estimate, *, pp: bool = False) -> str:
         return f"Mixed against full, {measure}: undefined, because {change.figure.reason}"
     unit = " pp" if pp else ""
     head = f"Mixed against full, {measure}: {write(change.value)}{unit}"
-    n = f"{change.n_histories} histories"
+    n = count_of(change.n_histories, "history")
     if change.low is None or change.high is None:
         return f"{head} ({n}); no interval: {change.interval.reason}"
     span = f"95 % interval {write(change.low)} to {write(change.high)}, {n}"

@@ -34,6 +34,8 @@ class Notices:
         Why there can be no verdict yet; empty once the runs have ended.
     failed
         What failed in runs that have ended, in words.
+    others
+        What else a table's own report says: cells that were asked different probes.
     """
 
     labels: tuple[str, ...]
@@ -41,6 +43,7 @@ class Notices:
     unscored: int
     unfinished: str
     failed: str
+    others: tuple[str, ...] = ()
 
     @property
     def unscored_words(self) -> str:
@@ -76,7 +79,8 @@ def shown_notices(study: Study, report: Mapping[str, Any]) -> Notices:
     """Return what stands above a study's report; of an answers table, what its report says."""
     if study.source == Study.Source.TABLE:
         labels, unscored = tuple(report["study"]["labels"]), report["data"]["unscored"]
-        return Notices(labels, damaged=(), unscored=unscored, unfinished="", failed="")
+        others = tuple(report.get("notices", ()))
+        return Notices(labels, (), unscored, unfinished="", failed="", others=others)
     return kept_notices(study)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from django.urls import reverse
 from django.utils.http import urlencode
 
+from analysis import planning
 from analysis.page_tables import PageTable
 from experiments.models import Study
 
@@ -116,13 +117,12 @@ def direction_words(entry: Mapping[str, Any]) -> str:
 
 def is_unplanned(report: Report, part: str) -> bool:
     """Whether the plan did not name this part of the report."""
-    planning = report.get("planning")
-    if planning is None:
-        return not report["settings"].get("planned", False)
-    return not planning["parts"].get(part, False)
+    return not planning.is_planned(report, part)
 
 
-UNPLANNED = "unplanned"
+def with_history(url: str, history: str) -> str:
+    """An address of answers, narrowed to one history."""
+    return f"{url}&{urlencode({'history': history})}"
 
 
 def labels_of(report: Report) -> list[str]:
@@ -132,11 +132,14 @@ def labels_of(report: Report) -> list[str]:
 
 def labelled(page: PartPage, report: Report) -> PartPage:
     """Return the page with its labels in every picture's title and every table's download."""
-    return replace(page, sections=tuple(_labelled(one, labels_of(report)) for one in page.sections))
+    return replace(
+        page, sections=tuple(section_labelled(one, labels_of(report)) for one in page.sections)
+    )
 
 
-def _labelled(section: Section, labels: Sequence[str]) -> Section:
-    own = list(dict.fromkeys([*labels, *([UNPLANNED] if section.unplanned else [])]))
+def section_labelled(section: Section, labels: Sequence[str]) -> Section:
+    """Return a section with labels, and its own, in its picture's title and its downloads."""
+    own = list(dict.fromkeys([*labels, *([planning.UNPLANNED] if section.unplanned else [])]))
     if not own:
         return section
     words = "; ".join(own)

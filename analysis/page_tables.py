@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from analysis.planning import UNPLANNED
 from analysis.words import points
 
 Raw = str | float | int | None
@@ -54,6 +55,7 @@ class Value:
 
 
 Row = Mapping[str, Value]
+PLANNED = Column("planned", "Planned")
 NOTHING = Value(None, "")
 
 
@@ -135,6 +137,11 @@ def text(value: str, *, note: str = "", url: str = "", raw: Raw = None) -> Value
     return Value(value if raw is None else raw, value, note, url)
 
 
+def planned(entry: Mapping[str, Any]) -> Value:
+    """Whether the plan named an entry of a report: `yes`, or the word that stays with it."""
+    return text("yes" if entry.get("planned") else UNPLANNED)
+
+
 def count(number: int, *, url: str = "", note: str = "") -> Value:
     """A whole number."""
     return Value(number, f"{number:,}", note, url)
@@ -183,6 +190,16 @@ def ratio(value: float) -> str:
 def fraction(value: float) -> str:
     """A fraction with three digits."""
     return f"{value:.3f}".replace("-", MINUS)
+
+
+def whole_percent(value: float) -> str:
+    """A share without decimals."""
+    return f"{100 * value:.0f} %".replace("-", MINUS)
+
+
+def change(value: float) -> str:
+    """A difference of two fractions, with its sign."""
+    return f"{value:+.3f}".replace("-", MINUS)
 
 
 def p_value(value: float) -> str:

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from analysis import page_tables as pt
 from analysis.labels import FORMAT_NAMES
-from analysis.page_parts import Asked, Filter, PartPage, Section
+from analysis.page_parts import Asked, Filter, PartPage, Section, is_unplanned
 from analysis.page_tables import Column, PageTable, Row, Value, Write
 
 Entry = Mapping[str, Any]
@@ -16,6 +17,11 @@ PUBLISHED = Path(__file__).with_name("paper_tables.json")
 BESIDE = (Column("here", "This study", True), Column("paper", "The paper, as printed", True),
           Column("difference", "Difference", True), Column("fit", "Fit"))  # fmt: skip
 LABEL = Column("what", "What")
+# Table of the paper → the part of a report that holds the same figures.
+PART_OF = {
+    "table2": "planned_tests", "table3": "service_change", "table4": "embedding_upgrade",
+    "table5": "screening", "table6": "loss_decomposition", "table7": "repair",
+}  # fmt: skip
 # Two p-values this near each other differ by the rounding of what they were computed from.
 NEAR = 0.05
 
@@ -48,7 +54,8 @@ def build(asked: Asked) -> PartPage:
         f"This study next to {paper['source'].split(';')[0]}. Half-widths of the paper are 95 % t "
         f"intervals across {paper['n_histories']} histories.",
         (*([Section("Read this first", warnings=warnings)] if warnings and sections else []),
-         *sections, _misfits(paper)),
+         *(replace(one, unplanned=is_unplanned(report, PART_OF[one.tables[0].key]))
+          for one in sections), _misfits(paper)),
         filters=() if same else tuple(
             Filter(name, f"Beside {paper['models'][name]}", tuple((m, m) for m in models),
                    stands.get(name, ""), any_label="") for name in paper["models"]),

@@ -79,6 +79,37 @@ def _tests_of(condition: str) -> tuple[str, ...]:
     return ("controlled_evidence",)
 
 
+def stamp(part: Any, planned: bool) -> None:
+    """Write into every estimate of a part of a report whether the plan named it."""
+    if isinstance(part, dict):
+        if "n_histories" in part and "planned" in part:
+            part["planned"] = planned
+        for value in part.values():
+            stamp(value, planned)
+    elif isinstance(part, list):
+        for value in part:
+            stamp(value, planned)
+
+
+def stamp_parts(report: dict[str, Any]) -> None:
+    """Do so in all parts that the plan names as a whole, and in each direction, cell and part."""
+    parts = report["planning"]["parts"]
+    for name in ("embedding_upgrade", "loss_decomposition", "style_rewrite", "screening"):
+        stamp(report[name], parts[name])
+    stamp((report["repair"] or {}).get("by_rung"), parts["repair"])
+    stamp(report["noise_floor_pp"], parts["noise_floor"])
+    for direction in report["directions"]:
+        for entry in direction["formats"]:
+            for name in ("by_kind", "by_memory_class"):
+                stamp(entry[name], entry["planned"] and parts[name])
+            stamp(entry["service_change_pp"], entry["planned"] and parts["service_change"])
+    for contrast in report["planned_tests"]["contrasts"]:
+        for part in contrast["parts"]:
+            stamp(part["estimate"], part["planned"])
+    for cell in report["cells"]:
+        stamp(cell["accuracy"], cell["planned"])
+
+
 def is_planned(report: Report, part: str) -> bool:
     """Whether a part of a finished report was planned; a part that it does not know was not."""
     parts: Mapping[str, bool] = report.get("planning", {}).get("parts", {})

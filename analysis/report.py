@@ -18,7 +18,7 @@ from analysis import (
 )
 from analysis.notices import damage_words, labels_of, notices_of
 from analysis.observations import coverage_of, csv_bytes, from_study, to_cube
-from analysis.planning import cell_is_planned, planning
+from analysis.planning import cell_is_planned, planning, stamp_parts
 from analysis.settings import Settings
 from analysis.space_check import space_check
 from analysis.stats.cells import Cube
@@ -93,7 +93,7 @@ def answers_report(
         coverage=coverage,
     )
     around = writer_swap.Circumstances(gates, noise, unfinished, tuple(damaged), beside)
-    return {
+    report = {
         "planning": planning(settings),
         "noise_floor_pp": noise.as_json(),
         "gates": gates_table(gates, settings),
@@ -111,6 +111,8 @@ def answers_report(
             for cell in sections.cells_table(cube)
         ],
     }
+    stamp_parts(report)
+    return report
 
 
 def unanswered(frame: pd.DataFrame) -> dict[str, int]:

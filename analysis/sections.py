@@ -1,5 +1,6 @@
 """The parts of a report beside the writer swap: each is left out where its cells do not exist."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -176,6 +177,33 @@ def probe_sets(cube: Cube) -> list[dict[str, Any]]:
         }
         for row, position in zip(rows.tolist(), histories.tolist(), strict=True)
     ]
+
+
+# More cells or histories than this are counted and not named.
+NAMED = 5
+
+
+def probe_set_words(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Say, cell by cell, in which histories it lacks probes; nothing where none does."""
+    by_cell: dict[str, list[str]] = {}
+    for one in found:
+        short = f"{one['history']}: {one['asked']} of {one['of']}"
+        by_cell.setdefault(one["cell"], []).append(short)
+    lines = [
+        f"{cell} lacks probes that other cells were asked in "
+        f"{count_of(len(histories), 'history')} ({_first_of(histories)}): cells over different "
+        "probes cannot be compared, and the history is left out where they would be"
+        for cell, histories in list(by_cell.items())[:NAMED]
+    ]
+    if len(by_cell) > NAMED:
+        others = count_of(len(by_cell) - NAMED, "further cell")
+        lines.append(f"{others} like that: `probe_sets` of the JSON report names all")
+    return lines
+
+
+def _first_of(names: Sequence[str]) -> str:
+    more = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f", and {more} more" if more > 0 else "")
 
 
 def cells_table(cube: Cube) -> list[dict[str, Any]]:

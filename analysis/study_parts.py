@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis import (
+    gap_view,
     gates_view,
     loss_view,
     paper_view,
@@ -37,6 +38,7 @@ class Part:
 
 PARTS = (
     Part("swap", "Swap deltas", swap_view.build, "directions"),
+    Part("indexes", "Mixed-index gap", gap_view.build, "embedding_upgrade"),
     Part("loss", "Loss by stage", loss_view.build, "loss_decomposition"),
     Part("tests", "Tests", tests_view.build, "planned_tests"),
     Part("repair", "Repair", repair_view.build, "repair"),

@@ -1,15 +1,14 @@
 """What the study pages show: the report, arranged for people. The numbers are the report's own."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from analysis import charts
-from analysis.index_view import IndexPart, index_parts
+from analysis import run_view, study_sections
 from analysis.kept import at_hand
-from analysis.labels import FORMAT_NAMES
+from analysis.page_parts import Asked, Section, labels_of, section_labelled
+from analysis.page_tables import PageTable
 from analysis.results import kept_report
-from analysis.templatetags.memport import answers_url
 from experiments.models import Run, Study
 
 # Written formats first: they are what a writer swap can break.
@@ -19,16 +18,27 @@ UNDECIDED = ("undecided", "too_few_histories", "withheld")
 
 @dataclass(frozen=True, slots=True)
 class StudyPage:
-    """A study's report with its pictures and what to say first."""
+    """A study's first page: what to say first, then its sections with pictures and tables."""
 
-    study: Study
     report: Mapping[str, Any]
-    figures: Mapping[str, Any]
-    findings: Mapping[str, list[str]]
-    undecided: list[str]
     decided: bool
     models: tuple[str, ...]
-    index_parts: list[IndexPart]
+    found: tuple[Section, ...]
+    trust: Section | None
+    coverage: Section
+    costs: Section
+    left_out: Section | None
+
+    @property
+    def tables(self) -> Iterator[PageTable]:
+        """Every table of the page."""
+        for section in (*self.found, self.trust, self.coverage, self.costs, self.left_out):
+            yield from section.tables if section else ()
+
+    @property
+    def has_charts(self) -> bool:
+        """Whether there is anything to draw."""
+        return any(section.chart for section in self.found)
 
 
 def report_of(study: Study) -> dict[str, Any]:
@@ -44,26 +54,28 @@ def report_of(study: Study) -> dict[str, Any]:
 def study_page(study: Study) -> StudyPage:
     """Return what the page of one study shows."""
     report = report_of(study)
-    figures: dict[str, Any] = {}
-    findings: dict[str, list[str]] = {}
-    if report["directions"]:
-
-        def url_of(direction: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
-            return answers_url(study.key, entry, direction["old"], direction["new"])
-
-        figures["swap"] = charts.swap_delta(report, FORMAT_NAMES, url_of=url_of)
-        figures["service"] = charts.service_change(report, FORMAT_NAMES, url_of=url_of)
-        findings["swap"] = charts.swap_delta_finding(report, FORMAT_NAMES)
-        findings["service"] = charts.service_finding(report, FORMAT_NAMES)
+    asked = Asked(study, report, {})
+    runs = list(study.runs.all())
+    spent = at_hand(study, "costs", lambda: run_view.study_costs(runs))
+    left_out = study_sections.left_out(runs, study.deviations.order_by("at")) if runs else None
     written = [e for d in report["directions"] for e in d["formats"] if e["written"]]
     undecided = [e for e in written if e["verdict"]["outcome"] in UNDECIDED]
+    own = labels_of(report)
+
+    def said(section: Section) -> Section:
+        return section_labelled(section, own)
+
+    trust = study_sections.trust(asked)
     return StudyPage(
-        study, report, figures, findings,
-        [entry["verdict"]["sentence"] for entry in undecided],
+        report=report,
         decided=len(undecided) < len(written),
         models=tuple(dict.fromkeys(d[end] for d in report["directions"] for end in ("old", "new"))),
-        index_parts=index_parts(study, report),
-    )  # fmt: skip
+        found=tuple(said(section) for section in study_sections.found(asked)),
+        trust=said(trust) if trust else None,
+        coverage=said(study_sections.coverage(asked)),
+        costs=said(study_sections.costs(spent)),
+        left_out=said(left_out) if left_out else None,
+    )
 
 
 def summary(study: Study) -> tuple[list[dict[str, Any]], list[str]]:

@@ -12,15 +12,29 @@ from analysis.page_parts import (
     Section,
     direction_key,
     direction_words,
+    with_history,
 )
 from analysis.page_tables import Column, PageTable, Row
 from analysis.part_charts import Dot, Mean, Strip, strips
 from analysis.part_charts import points as draw
-from analysis.swap_tables import average, histories, kinds
-from analysis.swap_words import ACCURACIES, Entry, finding_of, links, name_of, written_only
+from analysis.swap_tables import (
+    NOT_AFFECTED,
+    average,
+    decided_delta,
+    histories,
+    kinds,
+    left_out,
+)
+from analysis.swap_words import (
+    ACCURACIES,
+    Entry,
+    finding_of,
+    links,
+    name_of,
+    none_planned,
+    written_only,
+)
 from analysis.words import points
-
-NOT_AFFECTED = "nobody writes it: not affected by a writer swap, 0 by construction"
 
 
 def build(asked: Asked) -> PartPage:
@@ -72,7 +86,7 @@ def _deltas(asked: Asked, pairs: Any) -> Section | None:
         "deltas",
         "Swap delta and retained performance",
         (
-            Column("direction", "Direction"), Column("format", "Format"),
+            Column("direction", "Direction"), Column("format", "Format"), pt.PLANNED,
             Column("delta", "Swap delta, pp", True),
             Column("retained", "Retained performance, ratio", True),
             Column("service", "Service change, pp", True), Column("verdict", "Verdict"),
@@ -89,7 +103,7 @@ def _deltas(asked: Asked, pairs: Any) -> Section | None:
         (f"Small dots: histories. Large marker: mean over histories with its 95 % interval. "
          f"Band: ±{margin:g} pp. Retained performance is the ratio above chance, undefined where "
          "the own store scores below 0.20 above chance.",),
-        unplanned=all(not entry.get("planned", True) for _, entry in written),
+        unplanned=none_planned(written),
     )  # fmt: skip
 
 
@@ -113,7 +127,7 @@ def _strip(asked: Asked, direction: Entry, entry: Entry) -> Strip:
         mean = Mean(delta["value"], interval["low"], interval["high"], _words(entry), url)
     dots = tuple(
         Dot(one["value"], f"{one['history']}: {points(one['value'])} pp",
-            f"{url}&history={one['history']}")
+            with_history(url, one["history"]))
         for one in delta.get("per_history", ())
         if one["value"] is not None
     )  # fmt: skip
@@ -126,6 +140,7 @@ def _delta_row(asked: Asked, direction: Entry, entry: Entry) -> Row:
     row = {
         "direction": pt.text(direction_words(direction)),
         "format": pt.text(name_of(entry)),
+        "planned": pt.planned(entry),
         "service": pt.estimate(entry["service_change_pp"], pt.pp),
         "verdict": pt.text(entry["verdict"]["heading"]),
     }
@@ -134,17 +149,12 @@ def _delta_row(asked: Asked, direction: Entry, entry: Entry) -> Row:
             "delta": pt.Value(None, "not affected", NOT_AFFECTED),
             "n": pt.count(entry["service_change_pp"]["n_histories"]),
         }
-    delta = entry["swap_delta_pp"]
-    gone = entry["retained_performance"]["excluded"]
     return row | {
-        "delta": pt.estimate(delta | dict(entry["verdict"]["interval"], value=delta["value"],
-                             status=delta["status"], reason=delta["reason"]), pt.pp, url=url),
+        "delta": decided_delta(entry, url),
         "retained": pt.estimate(entry["retained_performance"], pt.ratio),
-        "n": pt.count(delta["n_histories"]),
-        "excluded": pt.text("; ".join(
-            f"{one['history']} ({one['reason']})" for one in (*delta["excluded"], *gone)
-        )),
-    }  # fmt: skip
+        "n": pt.count(entry["swap_delta_pp"]["n_histories"]),
+        "excluded": pt.text(left_out(entry)),
+    }
 
 
 def _accuracy(asked: Asked, pairs: Any) -> Section | None:
@@ -156,6 +166,7 @@ def _accuracy(asked: Asked, pairs: Any) -> Section | None:
         values = {
             "direction": pt.text(direction_words(direction)),
             "format": pt.text(name_of(entry)),
+            "planned": pt.planned(entry),
             "own": pt.estimate(entry["own"], pt.percent, url=own),
             "inherited": pt.Value(None, "the same", NOT_AFFECTED),
         }
@@ -163,7 +174,8 @@ def _accuracy(asked: Asked, pairs: Any) -> Section | None:
             values["inherited"] = pt.estimate(entry["inherited"], pt.percent, url=inherited)
         return values
 
-    columns = (Column("direction", "Direction"), Column("format", "Format"), *ACCURACIES)
+    columns = (Column("direction", "Direction"), Column("format", "Format"), pt.PLANNED,
+               *ACCURACIES)  # fmt: skip
     table = PageTable("accuracy", "Accuracy on the own and on the inherited store", columns,
                       tuple(row(d, e) for d, e in pairs))  # fmt: skip
     series = []
@@ -172,7 +184,7 @@ def _accuracy(asked: Asked, pairs: Any) -> Section | None:
         _, url = links(asked, direction, entry)
         marks = [
             (round(own[i["history"]], 4), round(i["value"], 4), i["history"],
-             f"{url}&history={i['history']}")
+             with_history(url, i["history"]))
             for i in entry["inherited"].get("per_history", ())
             if i["value"] is not None and own.get(i["history"]) is not None
         ]  # fmt: skip
@@ -180,7 +192,8 @@ def _accuracy(asked: Asked, pairs: Any) -> Section | None:
     chart = _scatter(series)
     return Section("Own against inherited", _below(series), chart, (table,),
                    ("One marker per history and format; below the diagonal the inherited store "
-                    "does worse than the own one.",))  # fmt: skip
+                    "does worse than the own one.",),
+                   unplanned=none_planned(pairs))  # fmt: skip
 
 
 def _scatter(series: Any) -> Chart | None:

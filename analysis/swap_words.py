@@ -1,11 +1,12 @@
 """What the swap page calls things, and where its numbers lead."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from analysis.labels import FORMAT_NAMES
 from analysis.page_parts import Asked, direction_words
 from analysis.page_tables import Column
+from analysis.planning import UNPLANNED
 
 Entry = Mapping[str, Any]
 ACCURACIES = (Column("own", "Own store", True), Column("inherited", "Inherited store", True))
@@ -37,6 +38,12 @@ def links(asked: Asked, direction: Entry, entry: Entry) -> tuple[str, str]:
 
 
 def finding_of(direction: Entry, entry: Entry) -> str:
-    """What was found in one direction and format."""
+    """What was found in one direction and format; marked where the plan did not name it."""
     says = entry["verdict"]["heading"].lower()
-    return f"{direction_words(direction)}, {in_words(entry)}: {says}"
+    marked = "" if entry["planned"] else f" ({UNPLANNED})"
+    return f"{direction_words(direction)}, {in_words(entry)}{marked}: {says}"
+
+
+def none_planned(pairs: Iterable[tuple[Entry, Entry]]) -> bool:
+    """Whether the plan named none of these directions and formats."""
+    return not any(entry["planned"] for _, entry in pairs)

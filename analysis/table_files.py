@@ -70,6 +70,13 @@ def _header(path: Path) -> list[str]:
         start = file.read(4)
     if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise InvalidInputError("the file is UTF-16", where=path.name, expected="UTF-8")
+    if start[:2] == b"\x1f\x8b" or start == b"PAR1":
+        kind, ending = ("Parquet", ".parquet") if start == b"PAR1" else ("gzip", ".csv.gz")
+        raise InvalidInputError(
+            f"the file is {kind} under another name",
+            where=path.name,
+            hint=f"Give it a name that ends in {ending}",
+        )
     with _text(path) as text:
         line = text.readline()
     if not line.strip():

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from analysis.report import SCHEMA, answers_report, software
+from analysis.sections import probe_set_words
 from analysis.settings import Settings
 from analysis.stats.cells import ABSENT, BLANK, Cube
 from analysis.table_plan import table_plan
@@ -75,7 +76,8 @@ def table_report(
         "costs": [],
     }
     beside = (SIMULATED,) if SIMULATED in labels else ()
-    return document | answers_report(cube, settings, beside=beside)
+    report = document | answers_report(cube, settings, beside=beside)
+    return report | {"notices": probe_set_words(report["probe_sets"])}
 
 
 def _unanswered(cube: Cube) -> dict[str, int]:

@@ -1,6 +1,7 @@
 """The page of the planned tests: every contrast with all that was computed about it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from analysis import page_tables as pt
@@ -11,15 +12,16 @@ from analysis.words import points
 
 Contrast = Mapping[str, Any]
 MAIN = (
-    Column("contrast", "Contrast"), Column("planned", "Planned"),
+    Column("contrast", "Contrast"), pt.PLANNED,
     Column("estimate", "Estimate, pp", True), Column("margin", "Margin, pp", True),
     Column("above", "Estimate − margin, pp", True), Column("p", "p, raw", True),
     Column("p_holm", "p, adjusted", True), Column("bound", "Bootstrap: 5 % bound, pp", True),
     Column("boot_p", "Bootstrap: p", True), Column("boot_holm", "Bootstrap: p, adjusted", True),
     Column("decision", "Decision"), Column("n", "Histories", True),
+    Column("excluded", "Left out"),
 )  # fmt: skip
 SAME = (
-    Column("contrast", "Contrast"), Column("planned", "Planned"),
+    Column("contrast", "Contrast"), pt.PLANNED,
     Column("interval", "90 % interval, pp", True), Column("margin", "Margin, ± pp", True),
     Column("p", "p, raw", True), Column("p_holm", "p, adjusted", True), Column("says", "Says"),
 )  # fmt: skip
@@ -28,9 +30,8 @@ SAME = (
 def build(asked: Asked) -> PartPage:
     """Return the page."""
     tests = asked.report.get("planned_tests") or {}
-    contrasts = tests.get("contrasts", ())
     name = "Planned tests" if tests.get("planned") else "Tests"
-    if not contrasts:
+    if not tests.get("contrasts"):
         return PartPage(name, "", missing="The answers hold the cells of no contrast.")
     sections = (
         _family(tests), _parts(tests), _equivalence(tests), _second(tests), _left_out(asked, tests)
@@ -44,9 +45,24 @@ def build(asked: Asked) -> PartPage:
     )
 
 
+def contrasts(report: Mapping[str, Any]) -> Section:
+    """The contrasts and their parts in one section, without their picture: for the first page."""
+    tests = report["planned_tests"]
+    family, parts = _family(tests), _parts(tests)
+    tables = (*family.tables, *(parts.tables if parts else ()))
+    title = "Planned contrasts" if tests["planned"] else "Contrasts"
+    why = report["planning"]["reason"] or "the plan names no contrast; these are the usual ones"
+    if tests["planned"]:
+        why = "named in the plan before any result existed"
+    note = (
+        f"{why[:1].upper()}{why[1:]}. Positive favours the claim. Supported: p after "
+        f"{tests['correction']} below {tests['alpha']:g} and the estimate above the margin."
+    )
+    return replace(family, title=title, chart=None, tables=tables, notes=(note, *family.notes))
+
+
 def _family(tests: Mapping[str, Any]) -> Section:
-    contrasts = tests["contrasts"]
-    findings = tuple(f"{c['key']}: {c['decision']} ({_words(c)})" for c in contrasts)
+    findings = tuple(f"{c['key']}: {c['decision']} ({_words(c)})" for c in tests["contrasts"])
     rows = [
         Strip(
             c["key"], "contrast",
@@ -55,9 +71,9 @@ def _family(tests: Mapping[str, Any]) -> Section:
             None if c["estimate"]["value"] is None else Mean(
                 c["estimate"]["value"], c["estimate"]["low"], c["estimate"]["high"], _words(c)),
         )
-        for c in contrasts
+        for c in tests["contrasts"]
     ]  # fmt: skip
-    margins = {c["margin_pp"] for c in contrasts}
+    margins = {c["margin_pp"] for c in tests["contrasts"]}
     figure = strips(rows, axis="contrast, pp", findings=findings,
                     margin=margins.pop() if len(margins) == 1 else None)  # fmt: skip
     boot = tests["bootstrap"]
@@ -65,7 +81,7 @@ def _family(tests: Mapping[str, Any]) -> Section:
         "The family", findings,
         Chart(figure, "planned-tests", "Every contrast with its histories as dots, its mean, its "
               "95 % interval and the margin; the table below holds the same numbers."),
-        (PageTable("tests", "Contrasts", MAIN, tuple(_row(c) for c in contrasts)),),
+        (PageTable("tests", "Contrasts", MAIN, tuple(_row(c) for c in tests["contrasts"])),),
         ("Ratios are taken history by history, so that the sign of H1 may differ from the swap "
          "delta’s. H4a compares the formats and their way of reading. "
          f"Bootstrap: {boot['resamples']:,} resamples of whole histories, seed {boot['seed']}.",),
@@ -87,7 +103,7 @@ def _row(contrast: Contrast) -> Row:
     boot = contrast["bootstrap"]
     return {
         "contrast": pt.text(contrast["key"], note=contrast["definition"]),
-        "planned": pt.text("yes" if contrast["planned"] else "unplanned"),
+        "planned": pt.planned(contrast),
         "estimate": pt.estimate(contrast["estimate"], pt.pp),
         "margin": pt.number(contrast["margin_pp"], lambda value: f"{value:g} pp"),
         "above": pt.number(contrast["above_margin_pp"], pt.pp),
@@ -98,7 +114,10 @@ def _row(contrast: Contrast) -> Row:
         "boot_holm": pt.number(boot["p_holm"], pt.p_value),
         "decision": pt.text(contrast["decision"]),
         "n": pt.count(contrast["estimate"]["n_histories"]),
-    }
+        "excluded": pt.text("; ".join(
+            f"{gone['history']} ({gone['reason']})" for gone in contrast["estimate"]["excluded"]
+        )),
+    }  # fmt: skip
 
 
 def _parts(tests: Mapping[str, Any]) -> Section | None:
@@ -106,7 +125,7 @@ def _parts(tests: Mapping[str, Any]) -> Section | None:
         {
             "contrast": pt.text(contrast["key"]),
             "part": pt.text(part["label"]),
-            "planned": pt.text("yes" if part["planned"] else "unplanned"),
+            "planned": pt.planned(part),
             "estimate": pt.estimate(part["estimate"], pt.pp),
             "p": pt.number(part["p"], pt.p_value),
             "n": pt.count(part["estimate"]["n_histories"]),
@@ -118,7 +137,7 @@ def _parts(tests: Mapping[str, Any]) -> Section | None:
         return None
     columns = (
         Column("contrast", "Contrast"), Column("part", "Direction, reader or pair"),
-        Column("planned", "Planned"), Column("estimate", "Estimate, pp", True),
+        pt.PLANNED, Column("estimate", "Estimate, pp", True),
         Column("p", "p, not adjusted", True), Column("n", "Histories", True),
     )  # fmt: skip
     return Section("Every direction apart", (), None,
@@ -139,7 +158,7 @@ def _equivalence(tests: Mapping[str, Any]) -> Section:
         ends = "undefined" if low is None else f"{points(low)} to {points(high)}"
         rows.append({
             "contrast": pt.text(contrast["key"]),
-            "planned": pt.text("yes" if same["planned"] else "unplanned"),
+            "planned": pt.planned(same),
             "interval": pt.Value(low, ends, interval["reason"], "", {"low": low, "high": high}),
             "margin": pt.number(same["margin_pp"], lambda value: f"±{value:g} pp"),
             "p": pt.number(same["p"], pt.p_value),

@@ -80,9 +80,10 @@ def sentence(swap: Swap, verdict: Verdict, *, margin_pp: float) -> str:
     seen = _seen(swap, verdict)
     about = f"{swap.new} on {swap.old}'s {_short(swap.format.name)}"
     if verdict.outcome == "safe":
+        beware = f" Beware: {verdict.reason}." if verdict.reason else ""
         if verdict.gain:
-            return f"Safe to switch: {about} gains {seen}."
-        return f"Safe to switch: {about} loses less than {margin_pp:g} points ({seen})."
+            return f"Safe to switch: {about} gains {seen}.{beware}"
+        return f"Safe to switch: {about} loses less than {margin_pp:g} points ({seen}).{beware}"
     if verdict.outcome == "loses":
         return f"Loses: {about} loses more than {margin_pp:g} points ({seen})."
     if verdict.outcome == "worse":

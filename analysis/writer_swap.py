@@ -153,7 +153,7 @@ def _verdict(swap: Swap, settings: Settings, around: Circumstances) -> Verdict:
         beside=tuple(beside),
     )
     if _skewed(swap, verdict, settings):
-        return replace(verdict, beside=(*verdict.beside, SKEWED))
+        return replace(verdict, reason=SKEWED, beside=(*verdict.beside, SKEWED))
     return verdict
 
 

@@ -107,7 +107,18 @@ def _missing(name: str, reader: str, conditions: str) -> Gate:
 
 
 def floor_gate(cube: Cube, reader: str, *, chance: float) -> Gate:
-    """Without memory a reader guesses: ``no_memory ≤ chance + 0.05``."""
+    """Without memory a reader guesses: ``a(no_memory) ≤ chance + 0.05``.
+
+    `chance` and the figure are fractions: the mean over cells of their mean over histories, decided
+    as exact fractions. Not measured where no fully scored `no_memory` cell exists.
+    Source: protocol.md, "Gates, before any of the above counts".
+
+    Examples
+    --------
+    >>> cube = Cube.of({Cell("*", "", "*", "R", "no_memory"): {"h": [1] + 19 * [0]}})
+    >>> floor_gate(cube, "R", chance=0.0).status, floor_gate(cube, "S", chance=0.0).status
+    ('passed', 'not measured')
+    """
     mean = _pooled(cube, _of_reader(cube, reader, "no_memory"))
     if mean is None:
         return _missing("floor", reader, "no_memory")
@@ -120,6 +131,15 @@ def ceiling_gates(cube: Cube, reader: str) -> list[Gate]:
 
     Not for a format that is read by traversal: its read brings claims in order, which can serve a
     reader better than the raw events, as in the paper (kg_fixed .988, raw evidence below it).
+    The figure is ``a(raw_evidence) − a(normal)``, a fraction. Not measured where either is missing
+    or unscored. Source: protocol.md, "Gates, before any of the above counts".
+
+    Examples
+    --------
+    >>> raw, normal = Cell("*", "", "*", "R", "raw_evidence"), Cell("lc_raw", reader="R")
+    >>> cube = Cube.of({raw: {"h": [1, 0, 0, 0]}, normal: {"h": [1, 1, 0, 0]}})
+    >>> [(gate.format, gate.status, gate.figure.value) for gate in ceiling_gates(cube, "R")]
+    [('lc_raw', 'failed', -0.25)]
     """
     raw = _pooled(cube, _of_reader(cube, reader, "raw_evidence"))
     if raw is None:
@@ -136,7 +156,21 @@ def ceiling_gates(cube: Cube, reader: str) -> list[Gate]:
 
 
 def dose_gates(cube: Cube, reader: str, *, noise_floor: float) -> list[Gate]:
-    """More corruption never helps by more than the noise floor, and the last dose hurts."""
+    """More corruption never helps by more than the noise floor, and the last dose hurts.
+
+    For the doses normal, 25, 50, 75 %: ``a(next) − a(before) ≤ noise_floor`` for each step, and
+    ``a(last) < a(normal)``. `noise_floor` and the figure ``a(last) − a(normal)`` are fractions. Not
+    measured without the normal cell and one corrupted one of the same store.
+    Source: protocol.md, "Gates, before any of the above counts".
+
+    Examples
+    --------
+    >>> normal = Cell("notes", "", "W", "R")
+    >>> worse = Cell("notes", "", "W", "R", "corrupt_50")
+    >>> cube = Cube.of({normal: {"h": [1, 1, 0, 0]}, worse: {"h": [1, 0, 0, 0]}})
+    >>> [(gate.status, gate.figure.value) for gate in dose_gates(cube, "R", noise_floor=0.0)]
+    [('passed', -0.25)]
+    """
     corrupt = [c for c in cube.first_repeats() if c.reader == reader and c.condition in DOSES[1:]]
     gates = []
     for name in sorted({cell.format for cell in corrupt}):
@@ -171,7 +205,18 @@ def _fields(gate: Gate) -> dict[str, Any]:
 
 
 def range_gates(cube: Cube, reader: str) -> list[Gate]:
-    """There is room to fall: ``raw_evidence − no_memory ≥ 0.50`` for every probe kind."""
+    """There is room to fall: ``a(raw_evidence) − a(no_memory) ≥ 0.50`` for every probe kind.
+
+    One gate per kind; its figure is that difference, a fraction. Not measured where either
+    condition is missing or unscored. Source: protocol.md, "Gates, before any of the above counts".
+
+    Examples
+    --------
+    >>> raw, none = (Cell("*", "", "*", "R", c) for c in ("raw_evidence", "no_memory"))
+    >>> cube = Cube.of({raw: {"h": [1, 1, 1, 0]}, none: {"h": [1, 0, 0, 0]}})
+    >>> [(gate.status, gate.figure.value) for gate in range_gates(cube, "R")]
+    [('passed', 0.5)]
+    """
     raw, none = _of_reader(cube, reader, "raw_evidence"), _of_reader(cube, reader, "no_memory")
     if not raw or not none:
         return [_missing("range", reader, "raw_evidence and no_memory")]
@@ -187,7 +232,18 @@ def range_gates(cube: Cube, reader: str) -> list[Gate]:
 
 
 def coverage_gates(coverage: Sequence[Coverage], writers: Sequence[str]) -> list[Gate]:
-    """A writer's notes keep at least 60 % of the required evidence spans, mean over histories."""
+    """A writer's notes keep at least 60 % of the required evidence spans, mean over histories.
+
+    ``mean over histories of kept / required ≥ 0.60``, decided as exact fractions. Not measured
+    where no store of the writer has a span that can be looked for; an answers table has no stores.
+    Source: protocol.md, "Gates, before any of the above counts" and "Evidence coverage".
+
+    Examples
+    --------
+    >>> kept = [Coverage("a", "notes", "W", 10, 5), Coverage("b", "notes", "W", 10, 7)]
+    >>> [(gate.status, gate.figure.value) for gate in coverage_gates(kept, ["W"])]
+    [('passed', 0.6)]
+    """
     gates = []
     for writer in writers:
         shares = [

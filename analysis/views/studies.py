@@ -5,13 +5,14 @@ import json
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
-from analysis import run_view, selectors, study_view
+from analysis import selectors, study_view
 from analysis.kept import at_hand
 from analysis.notices import shown_notices, stamp_of
 from analysis.observations import csv_bytes, from_study
 from analysis.results import kept_report
 from analysis.study_parts import offered
 from analysis.views.common import STUDIES_ON_A_PAGE, page_of, study_or_404
+from analysis.views.tables_shown import shown, table_csv
 from experiments.lock_checks import check_lock, lock_of
 from experiments.models import Study
 from experiments.plan import lock_files
@@ -32,14 +33,16 @@ def study_page(request: HttpRequest, key: str) -> HttpResponse:
     """One study: verdicts, pictures, tables, trust and cost."""
     study = study_or_404(request, key)
     page = study_view.study_page(study)
+    if "csv" in request.GET:
+        return table_csv(study, page.tables, request.GET["csv"], request.GET.get("sort", ""))
+    below = (page.trust, page.coverage, page.costs, page.left_out)
     context = {
         "nav": "studies", "study": study, "page": page, "report": page.report,
         "state": study_view.state_of(study), "runs": study.runs.all(),
-        "deviations": study.deviations.order_by("at"),
         "asked": at_hand(study, "asked", lambda: selectors.asked(study)),
-        "notices": shown_notices(study, page.report),
-        "costs": at_hand(study, "costs", lambda: run_view.study_costs(study.runs.all())),
-        "parts": offered(page.report),
+        "notices": shown_notices(study, page.report), "parts": offered(page.report),
+        "found": [shown(request, section) for section in page.found],
+        "below": [shown(request, section) for section in below if section],
     }  # fmt: skip
     return render(request, "studies/study.html", context)
 

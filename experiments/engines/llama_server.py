@@ -120,7 +120,7 @@ class LlamaServer:
     def close(self) -> None:
         """Free the model and give its memory back to the system."""
         if not self._has_replied:
-            # The package hangs where a server ends before its loop began. A reply shows that it did.
+            # The package hangs where a server ends before its loop began; a reply shows it did.
             with contextlib.suppress(EngineError):
                 self.complete(self.tokens("x"), n_predict=1)
         self._server = None

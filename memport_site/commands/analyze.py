@@ -39,12 +39,12 @@ def command(
     Examples:
       memport analyze answers.csv.gz --json report.json --html report.html
       memport analyze answers.parquet --plan my-study-lock
-      memport analyze --compare before.csv after.csv
+      memport analyze --compare before.csv after.csv --html both.html
     """
     if (table is None) == (compare is None):
         raise click.UsageError("Give one TABLE, or two with --compare.")
     if compare is not None:
-        _compare(compare, plan=plan, json_to=json_to)
+        _compare(compare, plan=plan, json_to=json_to, html_to=html_to, simulated=simulated)
         return
     from analysis.table_report import table_report
 
@@ -55,22 +55,40 @@ def command(
     if html_to is not None:
         from analysis.html_report import html_report
 
-        html_to.write_text(html_report(document), encoding="utf-8")
-        click.echo(f"The page is {html_to}.", err=True)
+        _write_html(html_report(document), html_to)
     if json_to is None or str(json_to) != "-":
         print_analysis(document, console=Console())
 
 
-def _compare(tables: tuple[Path, Path], *, plan: Path | None, json_to: Path | None) -> None:
+def _compare(
+    tables: tuple[Path, Path],
+    *,
+    plan: Path | None,
+    json_to: Path | None,
+    html_to: Path | None,
+    simulated: bool,
+) -> None:
     from analysis.compare import compare_reports
     from analysis.table_report import table_report
 
-    first, second = (table_report(path, plan=plan) for path in tables)
+    first, second = (table_report(path, plan=plan, simulated=simulated) for path in tables)
+    if first["study"]["title"] == second["study"]["title"]:  # files of one name in two folders
+        for report, path in zip((first, second), tables, strict=True):
+            report["study"]["title"] = str(path)
     document = compare_reports(first, second)
     if json_to is not None:
         _write_json(document, json_to)
+    if html_to is not None:
+        from analysis.html_report import html_comparison
+
+        _write_html(html_comparison(document), html_to)
     if json_to is None or str(json_to) != "-":
         print_comparison(document, console=Console())
+
+
+def _write_html(page: str, path: Path) -> None:
+    path.write_text(page, encoding="utf-8")
+    click.echo(f"The page is {path}.", err=True)
 
 
 def _write_json(document: dict[str, Any], path: Path) -> None:

@@ -55,6 +55,12 @@ def _tests(part: Document, console: Console) -> None:
             row["decision"],
         )
     console.print(table)
+    for row in part["contrasts"]:
+        gone = ", ".join(
+            f"{one['history']} ({one['reason']})" for one in row["estimate"]["excluded"]
+        )
+        if gone:
+            console.print(f"{row['key']}: left out {gone}.", markup=False)
 
 
 def _losses(parts: Sequence[Document], console: Console, marked: str) -> None:
@@ -136,7 +142,9 @@ def _screening(part: Document, console: Console, marked: str) -> None:
 
 
 def _one_history(part: Document, console: Console) -> None:
-    table = _table(part["label"], "direction", "format", "difference", "McNemar p")
+    table = _table(
+        f"{part['label']} ({UNPLANNED})", "direction", "format", "difference", "McNemar p"
+    )
     for row in part["comparisons"]:
         figures = (
             [_pp(row["difference_pp"]), _p(row["mcnemar_p"])]

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from analysis.planning import direction_mark, mark
+from analysis.swap_tables import left_out
 from analysis.words import points
 from memport_site.commands.index_text import print_indexes, print_space_check
 
@@ -29,6 +30,9 @@ def print_report(report: Mapping[str, Any], *, console: Console) -> None:
             sentences = f"{entry['verdict']['sentence']} {entry['verdict']['service_sentence']}"
             line = Text(f"{_name(entry, direction)}: {sentences}")
             console.print(Padding(line, (0, 0, 0, 2)), highlight=False)
+            if gone := left_out(entry):
+                words = Text(f"left out: {gone}")
+                console.print(Padding(words, (0, 0, 0, 4)), highlight=False)
     for part in report.get("embedding_upgrade") or ():
         console.print()
         print_indexes(part, console, marked=mark(report, "embedding_upgrade"))

@@ -103,6 +103,59 @@ def test_two_tables_stand_side_by_side(tmp_path):
     assert deltas == pytest.approx([-30, -10])
 
 
+def test_two_tables_make_a_page_and_keep_their_label(tmp_path):
+    first, second = swap_table(tmp_path), tmp_path / "b" / "answers.csv"
+    second.parent.mkdir()
+    swap_table(second.parent, shift=2)
+    text = run("--compare", first, second, "--simulated", "--html", tmp_path / "c.html")
+    page = (tmp_path / "c.html").read_text()
+    assert "<script" not in page
+    assert "http" not in page
+    # Two files of one name are told apart by where they lie.
+    assert str(first) in page
+    assert str(second) in page
+    for place in (text, page):
+        assert place.count("simulated: no model gave these answers") == 2
+    assert page.count("(unplanned)") == 8
+    assert "swap delta −30.0 pp" in page
+    assert "swap delta −10.0 pp" in page
+
+
+def test_the_page_holds_what_the_pages_of_a_study_hold(tmp_path):
+    run(swap_table(tmp_path), "--html", tmp_path / "r.html", "--json", tmp_path / "r.json")
+    page = (tmp_path / "r.html").read_text()
+    report = json.loads((tmp_path / "r.json").read_text())
+    for title in ("By probe kind and memory class (unplanned)", "Every direction apart",
+                  "At a second margin (unplanned)", "Equivalence, unplanned"):  # fmt: skip
+        assert title in page
+    (h1,) = [c for c in report["planned_tests"]["contrasts"] if c["key"] == "H1"]
+    assert h1["decision"] in page
+    for part in h1["parts"]:
+        assert part["label"].replace("'", "&#x27;") in page
+
+
+def test_every_estimate_says_whether_it_was_planned(tmp_path):
+    plan = plan_document(
+        formats=["notes"],
+        models=[{"key": k, "engine": "scripted"} for k in "AB"],
+        analysis={"contrasts": [{"key": "H1"}], "secondary": ["by_kind"]},
+    )
+    (tmp_path / "plan.yaml").write_text(yaml.safe_dump(plan))
+    run(swap_table(tmp_path), "--plan", tmp_path / "plan.yaml", "--json", tmp_path / "r.json")
+    report = json.loads((tmp_path / "r.json").read_text())
+    for direction in report["directions"]:
+        for entry in direction["formats"]:
+            named = entry["format"] == "notes"
+            assert entry["planned"] is named
+            assert entry["swap_delta_pp"]["planned"] is named
+            assert {part["own"]["planned"] for part in entry["by_kind"]} == {named}
+            assert entry["service_change_pp"]["planned"] is named
+    for cell in report["cells"]:
+        assert cell["accuracy"]["planned"] is cell["planned"]
+    for part in report["planned_tests"]["contrasts"][0]["parts"]:
+        assert part["estimate"]["planned"] is part["planned"] is False
+
+
 def test_one_history_is_labelled_and_compared_probe_by_probe(tmp_path):
     run(swap_table(tmp_path, histories=1), "--json", tmp_path / "r.json")
     report = json.loads((tmp_path / "r.json").read_text())
@@ -120,7 +173,11 @@ def test_a_cell_over_other_probes_is_named_and_its_history_left_out(tmp_path):
         next(line for line in lines if line.startswith("h02,notes,,A,B,") and "p003" in line)
     )
     path.write_text("\n".join(lines) + "\n")
-    run(path, "--json", tmp_path / "r.json")
+    text = run(path, "--json", tmp_path / "r.json", "--html", tmp_path / "r.html")
+    for place in (" ".join(text.split()), (tmp_path / "r.html").read_text()):
+        assert "otes, A → B lacks probes that other cells were asked in 1 history" in place
+        assert "(h02: 9 of 10): cells over different probes cannot be compared" in place
+        assert "h02 (the cells were asked different probes)" in place
     report = json.loads((tmp_path / "r.json").read_text())
     (lacking,) = report["probe_sets"]
     assert (lacking["history"], lacking["asked"], lacking["of"]) == ("h02", 9, 10)
@@ -129,6 +186,43 @@ def test_a_cell_over_other_probes_is_named_and_its_history_left_out(tmp_path):
     assert delta["excluded"] == [
         {"history": "h02", "reason": "the cells were asked different probes"}
     ]
+
+
+@pytest.mark.parametrize(("own", "warned"), [(99, True), (60, False)])
+def test_a_safe_near_the_margin_and_near_1_says_beware(tmp_path, own, warned):
+    gone = (3, 2, 3, 2, 3, 2)
+    cells = [
+        ({"format": "notes", "writer": w, "reader": "B"}, right(*counts, probes=100))
+        for w, counts in {"B": [own] * 6, "A": [own - lost for lost in gone]}.items()
+    ]
+    cells += [
+        ({"format": "notes", "writer": w, "reader": "A"}, right(*[50, 60] * 3, probes=100))
+        for w in "AB"
+    ]
+    write_csv(frame(*cells), tmp_path / "answers.csv")
+    text = " ".join(run(tmp_path / "answers.csv", "--html", tmp_path / "r.html").split())
+    assert "Safe to switch: B on A's notes loses less than 5 points" in text
+    for place in (text, (tmp_path / "r.html").read_text()):
+        assert ("Beware: accuracies this close to 0 or 1 are skewed" in place) is warned
+
+
+def test_all_repairs_failing_are_shown_as_such(tmp_path):
+    cells = [
+        ({"format": "notes", "writer": w, "reader": "B"}, right(*[k] * 4))
+        for w, k in {"B": 8, "A": 3}.items()
+    ]
+    store = {"format": "notes", "writer": "A", "reader": "B"}
+    cells += [
+        (store | {"repair": "fresh"}, right(*[8] * 4)),
+        (store | {"repair": "notes_raw", "rung": 1, "cost_usd": 0.5}, right(*[2] * 4)),
+    ]
+    write_csv(frame(*cells), tmp_path / "answers.csv")
+    run(tmp_path / "answers.csv", "--json", tmp_path / "r.json", "--html", tmp_path / "r.html")
+    rows = json.loads((tmp_path / "r.json").read_text())["repair"]["usd"]
+    for row in rows:
+        assert (row["n_success"], row["n_histories"]) == (0, 4)
+        assert row["median_cost"]["status"] == "unreachable"
+    assert "∞" in (tmp_path / "r.html").read_text()
 
 
 def test_a_bad_table_leaves_nothing_behind(tmp_path):

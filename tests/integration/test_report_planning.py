@@ -63,7 +63,7 @@ def test_without_a_plan_everything_is_unplanned(table):
     assert report["planning"]["reason"] == "there is no plan"
     page = html_report(report)
     assert "alpha → beta (unplanned)" in page
-    assert "Tests (unplanned)" in page
+    assert "Contrasts (unplanned)" in page
 
 
 def test_a_plan_makes_planned_what_it_names_and_nothing_else(table, tmp_path):

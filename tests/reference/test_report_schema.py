@@ -1,6 +1,7 @@
 """The report fits its published JSON Schema, and the schema refuses what a figure may not be."""
 
 import json
+import re
 from pathlib import Path
 
 import jsonschema
@@ -12,7 +13,8 @@ from analysis.tables import write_csv
 from tests.answered import answered_study
 from tests.unit.answer_frames import frame, right
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "report.schema.json").read_text())
+DOCS = Path(__file__).parents[2] / "docs"
+SCHEMA = json.loads((DOCS / "report.schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 
@@ -62,6 +64,24 @@ def test_the_report_of_one_history_fits(tmp_path):
     cells = [({"format": "notes", "writer": w, "reader": r}, right(5)) for w in "AB" for r in "AB"]
     write_csv(frame(*cells), path)
     assert faults(table_report(path)) == []
+
+
+def names_in(schema):
+    """Every name that the schema gives to a part of the report."""
+    if isinstance(schema, list):
+        return set().union(*map(names_in, schema))
+    if not isinstance(schema, dict):
+        return set()
+    own = schema.get("properties")
+    found = set(own) if isinstance(own, dict) else set()
+    return found.union(*map(names_in, schema.values()))
+
+
+def test_the_page_about_the_report_names_every_part_of_it():
+    page = (DOCS / "report.md").read_text()
+    words = set(re.findall(r"\w+", page))
+    missing = {n for n in names_in(SCHEMA) if n not in words and n.replace("_", " ") not in page}
+    assert missing == set()
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from analysis.stats.margin import margin_test
 from analysis.stats.metrics import swap_delta_pp
 from analysis.stats.multiplicity import holm
 from analysis.stats.verdicts import Discordant, judge
+from analysis.writer_swap import NEAR_0, NEAR_1
 from tests.slow.simulated import (
     Family,
     World,
@@ -93,24 +94,24 @@ def test_without_a_true_loss_intervals_cover_near_the_ends_too(own, histories):
     assert covered >= 0.93 - two_errors(0.93)
 
 
-# (own accuracy, agreement between histories, probes, histories): how often "safe" is wrong where
-# the true loss is exactly the margin. Losses of a few percent near 0 or 1 are skewed, and a t
-# interval does not know it.
+# (own accuracy, agreement between histories, probes, histories): (how often "safe" is wrong where
+# the true loss is exactly the margin, how often the interval covers it). Losses of a few percent
+# near 0 or 1 are skewed, and a t interval does not know it.
 MEASURED = {
-    (0.12, EQUAL, 160, 8): 0.028,
-    (0.97, 20, 160, 4): 0.038,
-    (0.97, 20, 160, 8): 0.037,
-    (0.97, EQUAL, 20, 8): 0.037,
-    (0.999, EQUAL, 20, 8): 0.062,
-    (0.999, 200, 160, 4): 0.041,
-    (0.999, 200, 160, 8): 0.043,
-    (0.999, 200, 160, 48): 0.033,
-    (0.999, 20, 160, 4): 0.101,
-    (0.999, 20, 160, 8): 0.090,
-    (0.999, 20, 160, 48): 0.049,
-    (0.055, 20, 160, 4): 0.083,
-    (0.055, 20, 160, 8): 0.076,
-    (0.055, 20, 160, 48): 0.045,
+    (0.12, EQUAL, 160, 8): (0.028, 0.949),
+    (0.97, 20, 160, 4): (0.038, 0.95),
+    (0.97, 20, 160, 8): (0.037, 0.95),
+    (0.97, EQUAL, 20, 8): (0.037, 0.944),
+    (0.999, EQUAL, 20, 8): (0.062, 0.925),
+    (0.999, 200, 160, 4): (0.041, 0.946),
+    (0.999, 200, 160, 8): (0.043, 0.943),
+    (0.999, 200, 160, 48): (0.033, 0.949),
+    (0.999, 20, 160, 4): (0.101, 0.893),
+    (0.999, 20, 160, 8): (0.090, 0.905),
+    (0.999, 20, 160, 48): (0.049, 0.94),
+    (0.055, 20, 160, 4): (0.083, 0.909),
+    (0.055, 20, 160, 8): (0.076, 0.918),
+    (0.055, 20, 160, 48): (0.045, 0.945),
 }
 
 
@@ -119,9 +120,25 @@ def test_near_an_end_safe_is_wrong_more_often_than_promised(case, measured):
     """A finding: see docs/statistics.md. The rate is held so that what is written stays true."""
     own, alike, probes, histories = case
     world = World(own, own - MARGIN, alike)
-    _, safe = rates(world, histories=histories, probes=probes)
+    wrong, covers = measured
+    covered, safe = rates(world, histories=histories, probes=probes)
     assert safe > 0.025 + two_errors(0.025)
-    assert safe == pytest.approx(measured, abs=2 * two_errors(measured))
+    assert safe == pytest.approx(wrong, abs=2 * two_errors(wrong))
+    assert covered == pytest.approx(covers, abs=2 * two_errors(covers))
+
+
+@pytest.mark.parametrize("case", MEASURED, ids=str)
+def test_near_an_end_a_safe_without_its_warning_keeps_the_promise(case):
+    """What `writer_swap` warns of is what goes wrong: the other verdicts err 2.5 % at most."""
+    own, alike, probes, histories = case
+    world = World(own, own - MARGIN, alike)
+    rng = np.random.default_rng(1)
+    studies = draw(world, studies=STUDIES, histories=histories, probes=probes, rng=rng)
+    low, _ = decisive(studies)
+    means = np.array([studies.own.mean(axis=-1), studies.inherited.mean(axis=-1)]) / probes
+    extreme = ((means < NEAR_0) | (means > NEAR_1)).any(axis=0)
+    warned = extreme & (low < -MARGIN / 2)
+    assert ((low > -MARGIN) & ~warned).mean() <= 0.025
 
 
 def test_a_rare_disaster_is_not_seen_by_few_histories():

@@ -18,8 +18,7 @@ MODULES = [
 ARRANGING = {
     "without_repeat", "design_of", "ratios", "index_counts", "subtract", "matched_cells",
     "raw_counts", "index_cells", "formats_of", "directions_of", "normal_cell",
-    "pooled_discordant", "masks_by", "decisive_interval", "floor_gate", "ceiling_gates",
-    "dose_gates", "range_gates", "coverage_gates",
+    "pooled_discordant", "masks_by", "decisive_interval",
 }  # fmt: skip
 
 

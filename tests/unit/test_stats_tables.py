@@ -156,6 +156,14 @@ def test_a_truncated_gzip_is_refused(tmp_path):
     assert "cannot be unpacked" in refusal(path)
 
 
+def test_a_file_under_the_name_of_another_kind_is_told_its_own(tmp_path):
+    path = tmp_path / "answers.csv"
+    path.write_bytes(gzip.compress(b"history,format"))
+    assert "gzip under another name. Give it a name that ends in .csv.gz" in refusal(path)
+    typed_frame().to_parquet(path)
+    assert "Parquet under another name. Give it a name that ends in .parquet" in refusal(path)
+
+
 def test_a_row_with_too_few_values_is_refused(tmp_path):
     path = write(tmp_path, rows({}))
     path.write_text(path.read_text() + "h1,notes\n")

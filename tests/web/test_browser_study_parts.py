@@ -11,7 +11,7 @@ from tests.web.browser import chromium, overflow_px, watched_page
 from tests.web.tables import csv_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-PARTS = ("swap", "tests", "repair", "screening", "gates", "planner", "paper")
+PARTS = ("swap", "indexes", "tests", "repair", "screening", "gates", "planner", "paper")
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -4,12 +4,14 @@ import re
 
 import pytest
 
+from analysis.results import kept_report
 from experiments.models import Evaluation
 from experiments.runtime.pool import use_pool
 from tests.integration.test_embedding_upgrade import INDEXES, UpgradePool, launched
 from tests.runs import work_off
 from tests.web.conftest import text_of
 from tests.web.test_study_page import page_of, words_of
+from tests.web.test_study_parts import table_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -28,6 +30,10 @@ def make():
     return upgraded
 
 
+def gap_of(client, study, query=""):
+    return text_of(client.get(f"/studies/{study.key}/indexes/{query}"))
+
+
 def test_a_retrieval_only_study_says_that_answers_were_not_asked(make, admin):
     study = make(retrieval_only=True, dial=[0, 25, 100])
     page = page_of(admin, study)
@@ -38,8 +44,10 @@ def test_a_retrieval_only_study_says_that_answers_were_not_asked(make, admin):
     assert "Mixed against full, recall@8" in words
     assert "never scored" not in words
     assert "Accuracy" not in words
+    words = words_of(gap_of(admin, study))
+    assert "Accuracy" not in words
     assert "The dial" in words
-    assert "Mean cosine" in words
+    assert "mean cosine between the two vectors" in words
 
 
 def test_what_can_be_deployed_and_the_oracle_stand_apart(make, admin):
@@ -52,18 +60,45 @@ def test_what_can_be_deployed_and_the_oracle_stand_apart(make, admin):
 
 
 def test_with_readers_the_accuracy_the_gain_and_each_reader_are_shown(make, admin):
-    words = words_of(page_of(admin, make()))
-    assert "Gain over old" in words
-    assert "Gain forfeited" in words
-    assert "Read by old alone" in words
+    study = make()
+    words = words_of(page_of(admin, study))
     assert "Mixed against full, accuracy" in words
     assert "H2" in words
+    words = words_of(gap_of(admin, study))
+    assert "Accuracy: gain over old, pp" in words
+    assert "Accuracy: gain forfeited" in words
+    alone = table_of(admin, study, "indexes/?reader=old", "indexes-rag")
+    (part,) = kept_report(study)["embedding_upgrade"]
+    deployable = [index for index in part["by_reader"]["old"] if index["deployable"]]
+    for row, index in zip(alone, deployable, strict=True):
+        assert row["index"] == index["index"]
+        assert float(row["accuracy"]) == index["accuracy"]["value"]
+    assert "Read by old alone" in words_of(gap_of(admin, study, "?reader=old"))
+
+
+def test_the_gap_downloads_with_all_digits_and_sorts(make, admin):
+    study = make()
+    (part,) = kept_report(study)["embedding_upgrade"]
+    mixed = next(row for row in part["indexes"] if row["index"] == "mixed")
+    rows = {row["index"]: row for row in table_of(admin, study, "indexes/", "indexes-rag")}
+    assert float(rows["mixed"]["accuracy_behind"]) == mixed["behind_full"]["accuracy_pp"]["value"]
+    assert float(rows["mixed"]["mrr"]) == mixed["mrr"]["value"]
+    assert rows["mixed"]["accuracy_n_histories"] == "3"
+    assert rows["old"]["accuracy_gain"] == ""
+    down = table_of(admin, study, "indexes/?sort=-indexes-rag.mrr", "indexes-rag")
+    values = [float(row["mrr"]) for row in down]
+    assert values == sorted(values, reverse=True)
+    histories = table_of(admin, study, "indexes/", "histories-rag")
+    assert [row["history"] for row in histories] == [
+        one["history"] for one in mixed["mrr"]["per_history"]
+    ]
+    assert [row["index"] for row in table_of(admin, study, "indexes/", "oracle-rag")] == ["router"]
 
 
 def test_every_index_leads_to_its_answers_its_histories_and_its_probes(make, admin):
     study = make(retrieval_only=True)
-    page = page_of(admin, study).replace("&amp;", "&")
-    (address,) = set(re.findall(r'href="(/studies/[^"]*index=mixed&[^"]*)"', page))
+    page = gap_of(admin, study).replace("&amp;", "&")
+    (address,) = set(re.findall(r'href="(/studies/[^"]*index=mixed)"', page))
     answers = text_of(admin.get(address))
     words = words_of(answers)
     assert "first evidence at rank" in words

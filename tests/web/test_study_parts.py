@@ -80,6 +80,27 @@ def test_a_table_sorts_by_its_address_and_undefined_stays_last(admin, table):
     assert "sort=-deltas.delta" in page
 
 
+def test_the_tables_of_the_first_page_sort_and_download_as_well(admin, study, table):
+    for one in (study, table):
+        report = kept_report(one)
+        direction = report["directions"][0]
+        rows = table_of(admin, one, "?sort=-service.change", "service")
+        changes = [float(row["change"]) for row in rows]
+        assert changes == sorted(changes, reverse=True)
+        known = [
+            e["service_change_pp"]["value"] for d in report["directions"] for e in d["formats"]
+        ]
+        assert changes == sorted(known, reverse=True)
+        own = {row["own"] for row in table_of(admin, one, "", "swap")}
+        assert {repr(entry["own"]["value"]) for entry in direction["formats"]} <= own
+        page = page_of(admin, one, "")
+        tables = re.findall(r"csv=([^\"&]+)", page)
+        assert page.count("<table") == len(tables)
+        assert {"swap", "service", "kinds", "gates"} <= set(tables)
+        for name in tables:
+            assert table_of(admin, one, "", name)
+
+
 def test_an_order_that_makes_no_sense_changes_nothing(admin, table):
     plain = table_of(admin, table, "swap/", "deltas")
     assert table_of(admin, table, "swap/?sort=-deltas.beauty", "deltas") == plain
