@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from analysis.chart_frame import COLOURS, Figure, axis_title, frame
+from stores.counting import count_of
 
 Loss = Mapping[str, Any]
 # In the order in which memory passes through them; each its own colour and hatching.
@@ -63,8 +64,10 @@ def _trace(
         "x": [100 * estimate["value"] for _, _, estimate in shown],
         "y": [place for place, _, _ in shown],
         "width": 0.5,
-        "marker": {"color": colour, "pattern": {"shape": HATCHES[part], "fgcolor": "#ffffff",
-                                                "fgopacity": 0.55, "size": 7}},
+        # Without a ground of its own a hatched bar is white on white.
+        "marker": {"color": colour, "pattern": {
+            "shape": HATCHES[part], "bgcolor": colour, "fgcolor": "#ffffff", "fgopacity": 0.55,
+            "size": 7}},
         "error_x": {
             "type": "data", "symmetric": False, "thickness": 1.5, "width": 4, "color": "#5c6773",
             "array": [_above(estimate) for _, _, estimate in shown],
@@ -92,5 +95,5 @@ def _hover(label: str, part: str, estimate: Mapping[str, Any]) -> str:
         span = f"95 % interval {100 * estimate['low']:.1f} to {100 * estimate['high']:.1f}"
     return (
         f"<b>{label}</b>, {NAMES[part]}<br>{100 * estimate['value']:.1f} pp, {span}<br>"
-        f"{estimate['n_histories']} histories"
+        f"{count_of(estimate['n_histories'], 'history')}"
     )

@@ -64,10 +64,21 @@ def listed(client, url: str) -> int:
         page += 1
 
 
+def figure_of(body: str):
+    found = re.search(r'<script id="[^"]+" type="application/json">(.*?)</script>', body, re.DOTALL)
+    return json.loads(found[1])
+
+
+def test_a_hatched_bar_has_a_ground_in_its_own_colour(client, study):
+    figure = figure_of(client.get(reverse("loss", args=[study.key])).content.decode())
+    grounds = [trace["marker"]["pattern"]["bgcolor"] for trace in figure["data"]]
+    assert grounds == [trace["marker"]["color"] for trace in figure["data"]]
+    assert len(set(grounds)) == len(grounds) == 3
+
+
 def test_each_bar_and_each_stage_lead_to_exactly_the_probes_that_they_count(client, study):
     body = client.get(reverse("loss", args=[study.key])).content.decode()
-    figure = json.loads(re.search(r'<script id="[^"]+" type="application/json">(.*?)</script>',
-                                  body, re.DOTALL)[1])  # fmt: skip
+    figure = figure_of(body)
     parts = parts_of(study)
     seen = 0
     for trace in figure["data"]:
