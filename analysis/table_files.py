@@ -120,6 +120,8 @@ def _told_plainly(path: Path) -> Iterator[None]:
         raise InvalidInputError(
             f"byte {error.start} is not UTF-8", where=path.name, expected="UTF-8"
         ) from None
+    except csv.Error as error:
+        raise _csv_error(path, str(error)) from None
     except (pa.ArrowInvalid, OSError) as error:
         if path.name.lower().endswith(".parquet"):
             raise InvalidInputError(

@@ -46,7 +46,7 @@ def import_table(*, upload: TableUpload, workspace: Workspace, user: User | None
         The file is too large, no table, or a faulty one (with the line), or the plan is none.
         Nothing is kept then.
     """
-    name = Path(upload.name.replace("\\", "/")).name[-TITLE_LENGTH:]
+    name = _file_name(upload.name)
     if not name.lower().endswith(ENDINGS):
         raise InvalidInputError(
             "this file is no answers table", where=name or "no file",
@@ -61,6 +61,12 @@ def import_table(*, upload: TableUpload, workspace: Workspace, user: User | None
     study = _keep(data, name=name, upload=upload, plan=plan, workspace=workspace, user=user)
     results.warm(study)
     return study
+
+
+def _file_name(given: str) -> str:
+    """The end of a name, without its folders, as long as any file system takes."""
+    name = Path(given.replace("\\", "/")).name
+    return name.encode()[-TITLE_LENGTH:].decode(errors="ignore")
 
 
 def _copy(file: "File[bytes]", path: Path) -> None:
@@ -91,7 +97,7 @@ def _keep(
     user: User | None,
 ) -> Study:  # fmt: skip
     digest = hashlib.sha256(data).hexdigest()
-    title = upload.title.strip()[:TITLE_LENGTH] or name
+    title = upload.title.replace("\x00", "").strip()[:TITLE_LENGTH] or name
     with transaction.atomic():
         blob, _ = Blob.objects.get_or_create(
             sha256=digest, defaults={"size_bytes": len(data), "data": data}

@@ -122,6 +122,8 @@ def test_two_rows_with_one_key_are_named_with_both_lines(operator, temporary):
         ("answers.csv.gz", gzip.compress(csv_of())[:400], "answers.csv.gz"),
         ("answers.parquet", b"no parquet", "answers.parquet"),
         ("answers.csv", b"history,format\nh,notes\n", "writer"),
+        ("answers.csv", b"x" * 200_000, "the table cannot be read"),
+        ("answers.csv", b"\x89PNG\r\n\x1a\n\x00\x00", "UTF-8"),
     ],
 )
 def test_what_is_no_table_is_refused_in_words(operator, temporary, name, data, said):
@@ -147,6 +149,14 @@ def test_no_file_at_all_is_said(operator):
 def test_a_path_in_the_name_of_the_file_leads_nowhere(operator, temporary):
     send(operator, csv_of(), "../../answers.csv")
     assert Study.objects.get().table_name == "answers.csv"
+
+
+def test_a_very_long_name_of_the_file_is_cut(operator, temporary):
+    send(operator, csv_of(), f"{'ä' * 200}.csv", title="Long\x00 name")
+    study = Study.objects.get()
+    assert study.table_name.endswith("ä.csv")
+    assert len(study.table_name.encode()) <= 200
+    assert study.title == "Long name"
 
 
 def test_the_same_table_twice_is_two_studies_of_one_file(operator):
