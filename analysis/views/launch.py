@@ -5,11 +5,10 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_POST
 
 from analysis import launching
 from analysis.views.common import user_of
-from memport_site.accounts.access import requires, workspace_of
+from memport_site.accounts.access import post_or_go_to, requires, workspace_of
 from memport_site.accounts.permissions import Permission
 
 
@@ -19,7 +18,7 @@ def new_study(request: HttpRequest) -> HttpResponse:
     return _form(request)
 
 
-@require_POST
+@post_or_go_to("new-study")
 @requires(Permission.LAUNCH)
 def launch_from_file(request: HttpRequest) -> HttpResponse:
     """Check an uploaded or pasted plan, and launch it once it is confirmed."""
@@ -36,7 +35,7 @@ def launch_from_file(request: HttpRequest) -> HttpResponse:
     return _after(request, launch, text=data[:limit].decode(errors="replace"))
 
 
-@require_POST
+@post_or_go_to("new-study")
 @requires(Permission.LAUNCH)
 def launch_from_form(request: HttpRequest) -> HttpResponse:
     """Check the plan that the simple form describes, and launch it once it is confirmed."""

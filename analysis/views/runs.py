@@ -5,7 +5,6 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_POST
 
 from analysis import run_view, selectors
 from analysis.notices import notices_of
@@ -13,7 +12,7 @@ from analysis.views.common import page_of, user_of
 from experiments.forecast_actual import forecast_and_actual
 from experiments.models import Run
 from experiments.services import control
-from memport_site.accounts.access import requires, workspace_of
+from memport_site.accounts.access import post_or_go_to, requires, workspace_of
 from memport_site.accounts.permissions import Permission
 from stores.counting import count_of
 from stores.errors import InvalidInputError
@@ -39,7 +38,7 @@ def run_progress(request: HttpRequest, run_id: int) -> HttpResponse:
     return render(request, "runs/_live.html", context)
 
 
-@require_POST
+@post_or_go_to("run")
 @requires(Permission.LAUNCH)
 def stop(request: HttpRequest, run_id: int) -> HttpResponse:
     """Ask a run to stop at its next commit."""
@@ -48,7 +47,7 @@ def stop(request: HttpRequest, run_id: int) -> HttpResponse:
     return redirect("run", run.pk)
 
 
-@require_POST
+@post_or_go_to("run")
 @requires(Permission.LAUNCH)
 def resume(request: HttpRequest, run_id: int) -> HttpResponse:
     """Go on with a stopped run."""
@@ -57,7 +56,7 @@ def resume(request: HttpRequest, run_id: int) -> HttpResponse:
     return redirect("run", run.pk)
 
 
-@require_POST
+@post_or_go_to("run")
 @requires(Permission.LAUNCH)
 def rerun(request: HttpRequest, run_id: int) -> HttpResponse:
     """Run what failed again, whole; the reason is kept with the study's deviations."""

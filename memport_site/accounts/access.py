@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 
 from memport_site.accounts.models import Membership, Workspace
 from memport_site.accounts.permissions import Permission, allows
@@ -38,6 +39,21 @@ def requires(permission: Permission) -> Callable[[View], View]:
                 raise PermissionDenied(
                     f"Your role here is “{membership.role}”, which may not {permission.value}."
                 )
+            return view(request, *args, **kwargs)
+
+        return guarded
+
+    return decorate
+
+
+def post_or_go_to(name: str) -> Callable[[View], View]:
+    """Guard a view that acts: whoever comes by a link, as after signing in again, sees `name`."""
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            if request.method != "POST":
+                return redirect(name, *args, **kwargs)
             return view(request, *args, **kwargs)
 
         return guarded

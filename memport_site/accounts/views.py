@@ -10,9 +10,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from memport_site.accounts import services
+from memport_site.accounts.access import post_or_go_to
 
 sign_in = LoginView.as_view(template_name="accounts/sign_in.html", redirect_authenticated_user=True)
-sign_out = LogoutView.as_view()
+sign_out = post_or_go_to("studies")(LogoutView.as_view())
 
 
 @login_not_required

@@ -74,7 +74,13 @@ def test_changes_need_the_token_of_the_form(workspace, study):
     assert "This form has expired" in text_of(response)
 
 
-def test_links_that_change_something_do_not_answer_to_get(admin, study):
+def test_an_address_that_acts_does_nothing_on_a_visit_and_leads_back(admin, study):
     run = study.runs.get()
-    assert admin.get(reverse("run-stop", args=[run.pk])).status_code == 405
-    assert admin.get(reverse("launch-file")).status_code == 405
+    before = run.state
+    page = reverse("run", args=[run.pk])
+    for name in ("run-stop", "run-resume", "run-rerun"):
+        assert admin.get(reverse(name, args=[run.pk])).headers["Location"] == page
+    for name in ("launch-file", "launch-form"):
+        assert admin.get(reverse(name)).headers["Location"] == reverse("new-study")
+    run.refresh_from_db()
+    assert run.state == before

@@ -69,5 +69,5 @@ def test_who_may_only_look_can_run_nothing_again(workspace, run):
     viewer = signed_in(workspace, "viewer")
     assert BUTTON not in page_of(viewer, run)
     assert viewer.post(reverse("run-rerun", args=[run.pk]), {"why": "x"}).status_code == 403
-    assert viewer.get(reverse("run-rerun", args=[run.pk])).status_code == 405
+    assert viewer.get(reverse("run-rerun", args=[run.pk])).status_code == 302
     assert not Deviation.objects.exists()
