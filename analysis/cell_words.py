@@ -2,6 +2,9 @@
 
 from typing import Protocol
 
+# Nobody writes the store; or no store is read at all, which holds for every writer.
+NO_WRITER = ("", "*")
+
 
 class CellLike(Protocol):
     """A cell of the database or of an answers table: both have these fields."""
@@ -49,14 +52,15 @@ def extras_of(cell: CellLike) -> list[str]:
 
 def reads_inherited(cell: CellLike) -> bool:
     """Whether the reader reads what another model wrote, as it was left."""
-    return bool(cell.writer) and cell.writer != cell.reader and cell.repair in ("", "none")
+    written = cell.writer not in NO_WRITER
+    return written and cell.writer != cell.reader and cell.repair in ("", "none")
 
 
 def title_of(cell: CellLike) -> str:
     """Who reads what, in words. The cell of a repair goes by its direction, old → new."""
     if not cell.reader:
         text = "ranked, nobody reads"
-    elif not cell.writer:
+    elif cell.writer in NO_WRITER:
         text = f"{cell.reader} reads"
     elif cell.repair not in ("", "none"):
         text = f"{cell.reader} reads, {cell.writer} → {cell.reader}"
@@ -73,6 +77,6 @@ def short_title_of(cell: CellLike) -> str:
     if not cell.reader:
         return " ".join(extras_of(cell))
     whose = ""
-    if cell.repair in ("", "none") and cell.writer:
+    if cell.repair in ("", "none") and cell.writer not in NO_WRITER:
         whose = "its own" if cell.writer == cell.reader else f"{cell.writer}’s"
     return " ".join(part for part in (f"{cell.reader} reads", whose, *extras_of(cell)) if part)

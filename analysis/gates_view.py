@@ -17,7 +17,9 @@ MEANING = {
     "range": "ceiling minus floor must leave room to see a loss, for every probe kind",
     "coverage": "the writer’s notes must keep enough of the evidence",
 }
-STATES = {"passed": "✓ passed", "failed": "✗ failed", "not measured": "– not measured"}
+# The sign and its word stay on one line.
+STATES = {"passed": "✓\u00a0passed", "failed": "✗\u00a0failed",
+          "not measured": "–\u00a0not measured"}  # fmt: skip
 
 
 def build(asked: Asked) -> PartPage:

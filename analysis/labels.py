@@ -14,6 +14,13 @@ FORMAT_HELP = {
     "kg_fixed": "claims that the writer made under a fixed schema",
     "*": "read under a condition that needs no store",
 }
+METHOD_NAMES = {
+    "none": "none: as inherited", "any": "any: the cheapest of all",
+    "notes_raw": "notes, rebuilt from the history",
+    "notes_store": "notes, rewritten from the store",
+    "rag_reembed": "retrieval, embedded anew", "kg_rebuild": "knowledge graph, mapped anew",
+    "fresh": "fresh: written by the new model",
+}  # fmt: skip
 KIND_NAMES = {
     "direct": "direct",
     "temporal": "temporal",

@@ -109,7 +109,7 @@ def _row(
 
 def _pp(value: float) -> str:
     """A fraction of accuracy as percentage points."""
-    return f"{100 * value:.1f} pp".replace("-", "−")
+    return f"{pt.plain(100 * value, 1)} pp"
 
 
 def _finding(loss: Loss) -> str:

@@ -172,6 +172,18 @@ def estimate(entry: Mapping[str, Any], write: Write, *, url: str = "") -> Value:
     return Value(shown.raw, shown.text, note, url, more)
 
 
+def plain(value: float, digits: int) -> str:
+    """A number with a true minus, and none before a zero.
+
+    Examples
+    --------
+    >>> plain(-1.25, 1), plain(-0.04, 1)
+    ('−1.2', '0.0')
+    """
+    written = f"{value:.{digits}f}"
+    return written.replace("-", "" if float(written) == 0 else MINUS)
+
+
 def pp(value: float) -> str:
     """Percentage points with their sign."""
     return f"{points(value)} pp"
@@ -179,17 +191,17 @@ def pp(value: float) -> str:
 
 def percent(value: float) -> str:
     """A fraction as a percentage."""
-    return f"{100 * value:.1f} %".replace("-", MINUS)
+    return f"{plain(100 * value, 1)} %"
 
 
 def ratio(value: float) -> str:
     """A ratio."""
-    return f"{value:.2f}".replace("-", MINUS)
+    return plain(value, 2)
 
 
 def fraction(value: float) -> str:
     """A fraction with three digits."""
-    return f"{value:.3f}".replace("-", MINUS)
+    return plain(value, 3)
 
 
 def whole_percent(value: float) -> str:

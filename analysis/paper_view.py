@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from analysis import page_tables as pt
-from analysis.labels import FORMAT_NAMES
+from analysis.labels import FORMAT_NAMES, METHOD_NAMES
 from analysis.page_parts import Asked, Filter, PartPage, Section, is_unplanned
 from analysis.page_tables import Column, PageTable, Row, Value, Write
+from stores.counting import count_of
 
 Entry = Mapping[str, Any]
 PUBLISHED = Path(__file__).with_name("paper_tables.json")
@@ -272,10 +273,12 @@ def _repairs(report: Entry, stands: Mapping[str, str]) -> Section | None:
         old, new = line["direction"].split("->")
         here = found.get((stands.get(old, ""), stands.get(new, ""), line["method"]), [])
         for place, row in enumerate(sorted(here, key=lambda r: float(r["target"]))[:3]):
-            name = f"{old} → {new}, {line['method']}, {row['target']:.0%}"
+            method = METHOD_NAMES.get(line["method"], line["method"])
+            name = f"{old} → {new}, {method}, {row['target']:.0%}"
+            of = f"of {count_of(row['n_histories'], 'history')}"
             n, printed = row["n_success"], line["successes"][place]
             rows.append(_beside(f"{name}: successes", float(n), printed, lambda v: f"{v:.0f}",
-                                digits=0, note=f"of {row['n_histories']} histories"))  # fmt: skip
+                                digits=0, note=of))  # fmt: skip
             cost = line["median_cost_usd"][place]
             if cost or row["median_cost"]["value"] is None:
                 rows.append(_beside(f"{name}: median cost", row["median_cost"], cost, pt.dollars,

@@ -100,7 +100,8 @@ def lowest_coverage(report: Mapping[str, Any]) -> float | None:
 
 def _answer(found: SampleSize) -> Section:
     n = found.n_histories.value
-    words = (f"{n:,.0f} histories give a power of {100 * (found.power_reached.value or 0):.0f} % "
+    words = (f"{count_of(round(n), 'history')} {'gives' if n == 1 else 'give'} a power of "
+             f"{100 * (found.power_reached.value or 0):.0f} % "
              f"at a true effect of {found.effect_pp:g} pp: {found.distance_pp:g} pp above the "
              f"margin of {found.margin_pp:g} pp, with a spread of {found.sd_pp:g} pp"
              if n is not None
@@ -113,7 +114,8 @@ def _answer(found: SampleSize) -> Section:
     ):  # fmt: skip
         curve = power_curve(sizes, sd_pp=found.sd_pp, distance_pp=distance)
         series.append((label, [
-            (size, round(power, 4), f"{size} histories: power {100 * power:.0f} %, {label}", "")
+            (size, round(power, 4),
+             f"{count_of(size, 'history')}: power {100 * power:.0f} %, {label}", "")
             for size, power in curve
         ]))  # fmt: skip
     figure = points(series, x="histories", y="power: how often the test finds the effect",

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analysis import page_tables as pt
-from analysis.labels import FORMAT_NAMES
+from analysis.labels import FORMAT_NAMES, METHOD_NAMES
 from analysis.page_parts import (
     Asked,
     Chart,
@@ -19,13 +19,6 @@ from analysis.page_tables import Column, PageTable, Row, Value
 from analysis.part_charts import points
 
 Entry = Mapping[str, Any]
-METHOD_NAMES = {
-    "none": "none: as inherited", "any": "any: the cheapest of all",
-    "notes_raw": "notes, rebuilt from the history",
-    "notes_store": "notes, rewritten from the store",
-    "rag_reembed": "retrieval, embedded anew", "kg_rebuild": "knowledge graph, mapped anew",
-    "fresh": "fresh: written by the new model",
-}  # fmt: skip
 UNITS = {
     "usd": ("US dollars", pt.dollars),
     "tokens": ("tokens", lambda value: f"{value:,.0f}"),

@@ -114,7 +114,7 @@ def _findings(part: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[str, .
 
 def _row(what: str, found: Mapping[str, Any]) -> dict[str, pt.Value]:
     def pp(value: float) -> str:
-        return f"{100 * value:.1f} pp".replace("-", "−")
+        return f"{pt.plain(100 * value, 1)} pp"
 
     return {
         "what": pt.text(what), "mae": pt.number(found["mae"], pp),

@@ -35,6 +35,7 @@ from analysis.swap_words import (
     written_only,
 )
 from analysis.words import points
+from stores.counting import count_of
 
 
 def build(asked: Asked) -> PartPage:
@@ -116,7 +117,7 @@ def _words(entry: Entry) -> str:
         if interval["low"] is not None
         else ""
     )
-    return f"{points(delta['value'])} pp{span}, {delta['n_histories']} histories"
+    return f"{points(delta['value'])} pp{span}, {count_of(delta['n_histories'], 'history')}"
 
 
 def _strip(asked: Asked, direction: Entry, entry: Entry) -> Strip:
@@ -210,6 +211,6 @@ def _scatter(series: Any) -> Chart | None:
 def _below(series: Any) -> tuple[str, ...]:
     return tuple(
         f"{name}: worse on the inherited store in {sum(y < x for x, y, *_ in marks)} of "
-        f"{len(marks)} histories"
+        f"{count_of(len(marks), 'history')}"
         for name, marks in series
     )

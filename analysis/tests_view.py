@@ -14,10 +14,11 @@ Contrast = Mapping[str, Any]
 MAIN = (
     Column("contrast", "Contrast"), pt.PLANNED,
     Column("estimate", "Estimate, pp", True), Column("margin", "Margin, pp", True),
-    Column("above", "Estimate − margin, pp", True), Column("p", "p, raw", True),
-    Column("p_holm", "p, adjusted", True), Column("bound", "Bootstrap: 5 % bound, pp", True),
-    Column("boot_p", "Bootstrap: p", True), Column("boot_holm", "Bootstrap: p, adjusted", True),
-    Column("decision", "Decision"), Column("n", "Histories", True),
+    Column("decision", "Decision"), Column("p", "p, raw", True),
+    Column("p_holm", "p, adjusted", True), Column("n", "Histories", True),
+    Column("above", "Estimate − margin, pp", True),
+    Column("bound", "Bootstrap: 5 % bound, pp", True), Column("boot_p", "Bootstrap: p", True),
+    Column("boot_holm", "Bootstrap: p, adjusted", True),
     Column("excluded", "Left out"),
 )  # fmt: skip
 SAME = (

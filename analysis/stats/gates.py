@@ -102,8 +102,8 @@ def _pooled(cube: Cube, cells: Sequence[Cell], mask: BoolArray | None = None) ->
     return sum(means, Fraction(0)) / len(means) if means else None
 
 
-def _missing(name: str, reader: str, conditions: str) -> Gate:
-    return Gate(name, "not measured", reader=reader, reason=f"there are no {conditions} rows")
+def _missing(name: str, reader: str, which: str) -> Gate:
+    return Gate(name, "not measured", reader=reader, reason=f"there are no answers {which}")
 
 
 def floor_gate(cube: Cube, reader: str, *, chance: float) -> Gate:
@@ -121,7 +121,7 @@ def floor_gate(cube: Cube, reader: str, *, chance: float) -> Gate:
     """
     mean = _pooled(cube, _of_reader(cube, reader, "no_memory"))
     if mean is None:
-        return _missing("floor", reader, "no_memory")
+        return _missing("floor", reader, "without memory")
     bound = exact(chance) + FLOOR_ABOVE_CHANCE
     return _verdict("floor", mean <= bound, float(mean), f"at most {float(bound):g}", reader=reader)
 
@@ -143,7 +143,7 @@ def ceiling_gates(cube: Cube, reader: str) -> list[Gate]:
     """
     raw = _pooled(cube, _of_reader(cube, reader, "raw_evidence"))
     if raw is None:
-        return [_missing("ceiling", reader, "raw_evidence")]
+        return [_missing("ceiling", reader, "with the raw evidence")]
     normal = [cell for cell in _of_reader(cube, reader, "normal") if not cell.index]
     gates = []
     for name in sorted({cell.format for cell in normal} - READ_BY_TRAVERSAL):
@@ -152,7 +152,7 @@ def ceiling_gates(cube: Cube, reader: str) -> list[Gate]:
             passes, gap = raw >= mean, float(raw - mean)
             about = {"reader": reader, "format": name}
             gates.append(_verdict("ceiling", passes, gap, "raw − normal at least 0", **about))
-    return gates or [_missing("ceiling", reader, "normal")]
+    return gates or [_missing("ceiling", reader, "that were read normally")]
 
 
 def dose_gates(cube: Cube, reader: str, *, noise_floor: float) -> list[Gate]:
@@ -186,18 +186,22 @@ def dose_gates(cube: Cube, reader: str, *, noise_floor: float) -> list[Gate]:
                 means.append((dose, mean))
         if len(means) > 1 and means[0][0] == "normal":
             gates.append(_dose_gate(means, noise_floor, reader=reader, format=name))
-    return gates or [_missing("dose", reader, "corrupt_*")]
+    return gates or [_missing("dose", reader, "from corrupted evidence")]
 
 
 def _dose_gate(means: list[tuple[str, Fraction]], noise_floor: float, **about: str) -> Gate:
     rises = [later - earlier for (_, earlier), (_, later) in pairwise(means)]
     passes = max(rises) <= exact(noise_floor) and means[-1][1] < means[0][1]
     change = float(means[-1][1] - means[0][1])
-    doses = ", ".join(f"{dose} {float(mean):.3f}" for dose, mean in means)
+    doses = ", ".join(f"{_dose_words(dose)} {float(mean):.3f}" for dose, mean in means)
     gate = _verdict(
         "dose", passes, change, "never rises beyond the noise floor, ends lower", **about
     )
     return Gate(**{**_fields(gate), "reason": doses})
+
+
+def _dose_words(dose: str) -> str:
+    return dose if dose == "normal" else f"{dose.rpartition('_')[2]} % corrupted"
 
 
 def _fields(gate: Gate) -> dict[str, Any]:
@@ -219,7 +223,7 @@ def range_gates(cube: Cube, reader: str) -> list[Gate]:
     """
     raw, none = _of_reader(cube, reader, "raw_evidence"), _of_reader(cube, reader, "no_memory")
     if not raw or not none:
-        return [_missing("range", reader, "raw_evidence and no_memory")]
+        return [_missing("range", reader, "with the raw evidence and without memory")]
     gates = []
     for kind in sorted(set(cube.kinds.tolist())):
         mask = np.asarray(cube.kinds == kind, dtype=np.bool_)
@@ -228,7 +232,9 @@ def range_gates(cube: Cube, reader: str) -> list[Gate]:
             room = top - bottom
             about = {"reader": reader, "kind": kind}
             gates.append(_verdict("range", room >= RANGE, float(room), "at least 0.5", **about))
-    return gates or [_missing("range", reader, "fully scored raw_evidence and no_memory")]
+    return gates or [
+        _missing("range", reader, "with the raw evidence and without memory, fully scored")
+    ]
 
 
 def coverage_gates(coverage: Sequence[Coverage], writers: Sequence[str]) -> list[Gate]:

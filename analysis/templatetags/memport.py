@@ -43,6 +43,12 @@ def format_name(name: str) -> str:
 
 
 @register.filter
+def in_sentence(name: str) -> str:
+    """A name as it stands within a sentence: its first letter small, RAG as it is."""
+    return f"{name[:1].lower()}{name[1:]}"
+
+
+@register.filter
 def format_help(name: str) -> str:
     """What a memory format keeps, in a few words."""
     return FORMAT_HELP.get(name, "")

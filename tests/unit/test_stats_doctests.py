@@ -14,6 +14,7 @@ import analysis.words
 MODULES = [
     f"analysis.stats.{module.name}" for module in pkgutil.iter_modules(analysis.stats.__path__)
 ]
+WORDS = ("analysis.labels", "analysis.page_tables", "analysis.words")
 # Functions that arrange what others compute.
 ARRANGING = {
     "without_repeat", "design_of", "ratios", "index_counts", "subtract", "matched_cells",
@@ -22,7 +23,9 @@ ARRANGING = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [*MODULES, "analysis.words"])
+@pytest.mark.parametrize(
+    "name", [*MODULES, "analysis.labels", "analysis.page_tables", "analysis.words"]
+)
 def test_the_examples_are_true(name):
     result = doctest.testmod(importlib.import_module(name))
     assert result.failed == 0

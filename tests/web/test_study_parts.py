@@ -13,7 +13,7 @@ from analysis.study_parts import PARTS, offered
 from analysis.table_import import TableUpload, import_table
 from experiments.plan.gates import GatePolicy
 from tests.web.conftest import text_of
-from tests.web.tables import csv_of
+from tests.web.tables import csv_of, rows
 from tests.web.test_study_page import words_of
 
 SLUGS = [part.slug for part in PARTS]
@@ -244,3 +244,38 @@ def test_hostile_names_are_shown_and_not_run(admin, workspace):
     study = import_table(upload=upload, workspace=workspace, user=None)
     for slug in ("", *(f"{slug}/" for slug in SLUGS)):
         assert "<script>alert" not in page_of(admin, study, slug)
+
+
+def test_a_table_without_a_direction_says_what_it_lacks(admin, workspace):
+    one_reader = [row for row in rows() if row["format"] == "lc_raw" and row["reader"] == "Qwen"]
+    upload = TableUpload(file=ContentFile(csv_of(one_reader)), name="half.csv", title="Half")
+    study = import_table(upload=upload, workspace=workspace, user=None)
+    words = words_of(page_of(admin, study, ""))
+    assert "the table holds no such pair" in words
+    assert "Nothing was launched" not in words
+    assert "memport study run" not in words
+
+
+def test_what_holds_for_a_run_alone_is_left_out_for_a_table(admin, table):
+    words = words_of(page_of(admin, table, ""))
+    assert "What counts" not in words
+    assert "Plan ," not in words
+    assert "table answers.csv" in words_of(text_of(admin.get("/")))
+
+
+def test_one_history_is_one_history_and_not_one_histories(admin, workspace):
+    upload = TableUpload(file=ContentFile(csv_of(rows(n_histories=1))), name="one.csv", title="One")
+    study = import_table(upload=upload, workspace=workspace, user=None)
+    for slug in SLUGS:
+        words = words_of(page_of(admin, study, f"{slug}/"))
+        assert not re.search(r"\b1 (histories|answers|stores)\b", words), slug
+
+
+def test_cells_that_no_writer_or_store_belongs_to_are_named_in_words(admin, workspace):
+    cells = [{**row, "format": "*", "writer": "*", "condition": "raw_evidence"}
+             for row in rows() if row["format"] == "lc_raw"]  # fmt: skip
+    upload = TableUpload(file=ContentFile(csv_of([*rows(), *cells])), name="raw.csv", title="Raw")
+    study = import_table(upload=upload, workspace=workspace, user=None)
+    words = words_of(page_of(admin, study, "answers/?condition=raw_evidence"))
+    assert "Without a store Llama reads (raw evidence)" in words
+    assert "*" not in words
