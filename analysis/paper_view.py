@@ -121,16 +121,17 @@ def _two_digits(value: float) -> str:
 
 def _pp(value: float) -> str:
     """Percentage points with the two digits that the paper prints."""
-    return f"{value:+.2f} pp".replace("-", "−")
+    written = f"{value:+.2f}"
+    return "0.00 pp" if float(written) == 0 else f"{written} pp".replace("-", "−")
 
 
 def _percent(value: float) -> str:
     """An accuracy with the four digits that the paper prints, in percent."""
-    return f"{100 * value:.2f} %".replace("-", "−")
+    return f"{pt.plain(100 * value, 2)} %"
 
 
 def _four(value: float) -> str:
-    return f"{value:.4f}".replace("-", "−")
+    return pt.plain(value, 4)
 
 
 def _fit(difference: float, shown: Value, half: float | None, digits: int) -> str:

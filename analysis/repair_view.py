@@ -46,8 +46,12 @@ def build(asked: Asked) -> PartPage:
         for row in repair[unit]
         if direction in ("", direction_key(row)) and method in ("", row["method"])
     ]
+    # Where the inherited store's answers come from decides where its numbers lead.
+    sources = {
+        _whose(row): row.get("source", "") for row in repair[unit] if row["method"] == "none"
+    }
     rungs = [
-        row
+        {**row, "source": sources.get(_whose(row), "")}
         for row in repair.get("by_rung", {}).get(unit, ())
         if direction in ("", direction_key(row)) and method in ("", row["method"])
     ]
@@ -76,6 +80,10 @@ def telling_unit(repair: Mapping[str, Any]) -> str:
         if any(row["median_cost"]["value"] for row in repair[name]):
             return name
     return units[0]
+
+
+def _whose(row: Entry) -> tuple[str, str, str]:
+    return row["format"], row["old"], row["new"]
 
 
 def _format(row: Entry) -> str:

@@ -86,6 +86,10 @@ def _problem(detail: Any) -> Problem:
     if kind in LIMITS:
         name, words = LIMITS[kind]
         return Problem(at, f"{_shown(given)} is out of range", f"{words} {context[name]}")
+    if kind == "too_short":
+        return Problem(at, "nothing is named", f"at least {context['min_length']}")
+    if kind == "too_long":
+        return Problem(at, "too many are named", f"at most {context['max_length']}")
     if kind in EXPECTED:
         return Problem(at, f"{_shown(given)} cannot be taken", EXPECTED[kind])
     return Problem(at, detail["msg"].removeprefix("Input ").strip())

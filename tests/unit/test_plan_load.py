@@ -131,3 +131,9 @@ def test_a_locked_plan_reads_back_as_itself():
 @pytest.mark.parametrize("path", sorted(STUDIES.glob("*.yaml")), ids=lambda path: path.stem)
 def test_every_plan_that_memport_brings_can_be_loaded(path):
     assert load_plan(path).key == path.stem
+
+
+def test_a_list_that_is_too_long_is_refused_in_words():
+    error = refused(PLAN + b"directions: [[old, new, old]]\n")
+    assert "directions[0]" in str(error)
+    assert "after validation" not in str(error)

@@ -93,7 +93,7 @@ def test_a_wrong_field_of_the_form_has_its_error_beside_it(admin):
     [
         ({"margin_pp": "five"}, "“five” is not a number."),
         ({"new": FORM["old"]}, "given twice"),
-        ({"formats": []}, "field-error"),
+        ({"formats": []}, "nothing is named; expected at least 1"),
         ({"title": ""}, "field-error"),
         ({"histories": "collection:nowhere"}, "nowhere"),
         ({"old": "no-such-model"}, "no-such-model"),
