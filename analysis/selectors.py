@@ -136,18 +136,22 @@ def cells_of(
 
 
 def _column_order(evaluation: Evaluation) -> tuple[object, ...]:
-    """By format, the reader's own store before the inherited one."""
+    """By format, the usual cells first, the reader's own store before the inherited one."""
     e = evaluation
     known = FORMAT_ORDER.index(e.format) if e.format in FORMAT_ORDER else len(FORMAT_ORDER)
     return (
         known,
         e.format,
+        bool(e.repair),
+        e.condition != "normal",
         e.condition,
         _index_order(e.index),
         e.embedder,
         e.reader,
         e.writer != e.reader,
         e.writer,
+        e.repair,
+        e.rung,
         e.repeat,
         e.pk,
     )

@@ -14,7 +14,8 @@ import time
 from typing import Any
 
 PAGES = (
-    "", "swap/", "loss/", "tests/", "repair/", "screening/", "gates/", "planner/", "paper/",
+    "", "swap/", "indexes/", "loss/", "tests/", "repair/", "screening/", "gates/", "planner/",
+    "paper/",
     "answers/?format=notes&writer=Llama&reader=Qwen&condition=normal&repeat=0&index=none",
     "answers/",
 )  # fmt: skip

@@ -2,7 +2,7 @@
 (function () {
   "use strict";
   var PRINT = {
-    "--ink": "#17202b", "--plot-grid": "#e3e7ec", "--ink-faint": "#667486", "--line-strong": "#c2cad4",
+    "--ink": "#17202b", "--plot-grid": "#e3e7ec", "--ink-faint": "#5b697a", "--line-strong": "#c2cad4",
     "--plot-band": "rgba(0, 114, 178, .10)", "--surface": "#ffffff", "--accent": "#1b5e93"
   };
   function onPage(name) {
