@@ -16,16 +16,20 @@ from analysis.labels import (
     FORMAT_HELP,
     FORMAT_NAMES,
     KIND_NAMES,
+    METHOD_NAMES,
     OUTCOMES,
     REASON_WORDS,
     STATES,
 )
 from experiments.models import StoreBuild
+from stores.counting import count_of
 
 register = template.Library()
 register.filter("cell_title", title_of)
 
 MINUS = "−"
+# Fields of a cell or a probe whose values are names that nobody changes.
+AS_WRITTEN = ("writer", "reader", "embedder", "history", "probe", "index", "rung", "repeat")
 
 
 def signed(value: float, digits: int = 1) -> str:
@@ -46,6 +50,22 @@ def format_name(name: str) -> str:
 def in_sentence(name: str) -> str:
     """A name as it stands within a sentence: its first letter small, RAG as it is."""
     return f"{name[:1].lower()}{name[1:]}"
+
+
+@register.filter
+def value_name(value: str, field: str) -> str:
+    """What people call the value of a filter; the names of models and histories stay."""
+    if field == "format":
+        return format_name(value)
+    if field in AS_WRITTEN:
+        return FORMAT_NAMES["*"].lower() if value == "*" else value
+    return METHOD_NAMES.get(value, value) if field == "repair" else kind_name(value)
+
+
+@register.filter
+def counted(number: int | None, noun: str) -> str:
+    """A number with its noun: 1 history, 3 histories."""
+    return "–" if number is None else count_of(int(number), noun)
 
 
 @register.filter
