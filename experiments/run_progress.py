@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, Q
 from django.utils import timezone
 
 from experiments.models import Answer, Attempt, Evaluation, Job, Run, StoreBuild
@@ -23,6 +23,7 @@ class Progress:
     jobs_done: int
     jobs_total: int
     answers: int
+    is_working: bool
     step: str
     elapsed_s: float | None
     left_s: float | None
@@ -53,6 +54,7 @@ def progress(run: Run, *, now: datetime | None = None) -> Progress:
         jobs_done=builds[Job.State.COMPLETE] + evaluations[Job.State.COMPLETE],
         jobs_total=sum(builds.values()) + sum(evaluations.values()),
         answers=_answers(run),
+        is_working=bool(builds[Job.State.RUNNING] or evaluations[Job.State.RUNNING]),
         step=current_step(run),
         elapsed_s=(end - run.started_at).total_seconds() if run.started_at else None,
         left_s=time_left_s(run),
@@ -125,8 +127,12 @@ def _waiting_step(run: Run) -> str:
     ]
     if retrying:
         return f"waiting until {min(retrying):%H:%M:%S} UTC to try again"  # type: ignore[type-var]
+    others = Run.objects.exclude(pk=run.pk).select_related("study").order_by("pk")
+    at_work = others.filter(
+        Q(store_builds__state=Job.State.RUNNING) | Q(evaluations__state=Job.State.RUNNING)
+    )
     active = (Run.State.QUEUED, Run.State.RUNNING)
-    ahead = Run.objects.filter(pk__lt=run.pk, state__in=active).select_related("study").first()
+    ahead = at_work.first() or others.filter(pk__lt=run.pk, state__in=active).first()
     if ahead is not None:
         if ahead.study_id == run.study_id:
             return f"waiting for the test {ahead.test} of this study"

@@ -17,14 +17,14 @@ class GatePolicy(PlanPart):
 
     `stop`: the run stops before money is spent on what cannot count, and the verdicts of that
     reader are withheld. `mark`: the failure stands beside every verdict. One word in a plan
-    (`gates: stop`) is that consequence for all gates.
+    (`gates: mark`) is that consequence for all gates; a gate that it does not name stops.
     """
 
-    floor: Consequence = "mark"
-    ceiling: Consequence = "mark"
-    dose: Consequence = "mark"
-    range: Consequence = "mark"
-    coverage: Consequence = "mark"
+    floor: Consequence = "stop"
+    ceiling: Consequence = "stop"
+    dose: Consequence = "stop"
+    range: Consequence = "stop"
+    coverage: Consequence = "stop"
 
     @model_validator(mode="before")
     @classmethod

@@ -115,8 +115,9 @@ def _line(seen: Sequence[RunProgress]) -> str:
     """How far it is, what is being done now, and how long it will take."""
     done, total = sum(now.jobs_done for now in seen), sum(now.jobs_total for now in seen)
     active = [now for now in seen if not now.is_over] or list(seen)
+    shown = next((now for now in active if now.is_working), active[0])
     lefts = [now.left_s for now in active]
     # One run of which nothing is known makes the sum unknown too.
     known = None if None in lefts else sum(left for left in lefts if left is not None)
-    parts = [active[0].step, "" if active[0].is_over else left_words(known)]
+    parts = [shown.step, "" if shown.is_over else left_words(known)]
     return f"[{done}/{total}] " + ", ".join(part for part in parts if part)

@@ -92,7 +92,13 @@ def test_a_failed_gate_that_is_marked_stops_nothing() -> None:
 
 
 def test_only_the_gates_that_the_plan_says_so_stop_it() -> None:
-    policy = {"floor": "stop", "range": "mark"}
+    policy = {
+        "floor": "stop",
+        "ceiling": "mark",
+        "dose": "mark",
+        "range": "mark",
+        "coverage": "mark",
+    }
     study = launched(new=BAD, gates=policy)
     work_off()
     assert swap(study).state == Run.State.COMPLETE

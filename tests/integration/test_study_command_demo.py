@@ -70,6 +70,6 @@ def test_the_full_demo_is_all_four_tests_on_the_tiny_histories():
     }
     assert counted.pop("gates")
     assert counted == {
-        "writer_swap": 6 * 12, "embedding_upgrade": 6 * 8, "repair": 6 * 22,
+        "writer_swap": 6 * 12, "embedding_upgrade": 6 * 8, "repair": 6 * 14,
         "controlled_evidence": 6 * 18,
     }  # fmt: skip

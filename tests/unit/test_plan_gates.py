@@ -15,14 +15,14 @@ def gates_of(value) -> GatePolicy:
 def test_one_word_is_the_consequence_of_every_gate():
     assert gates_of("stop").stopping == GATES
     assert gates_of("mark").stopping == ()
-    assert parse_plan(plan_values()).analysis.gates == gates_of("mark")
+    assert parse_plan(plan_values()).analysis.gates == gates_of("stop")
 
 
-def test_each_gate_can_have_its_own_and_the_rest_is_marked():
-    policy = gates_of({"floor": "stop", "coverage": "mark"})
+def test_each_gate_can_have_its_own_and_the_rest_stops():
+    policy = gates_of({"floor": "stop", "coverage": "mark", "range": "mark"})
     assert policy.consequence("floor") == "stop"
-    assert policy.consequence("dose") == "mark"
-    assert policy.in_words == "stop: floor"
+    assert policy.consequence("coverage") == "mark"
+    assert policy.in_words == "stop: floor, ceiling, dose"
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from experiments.plan.plan import canonical_json, differences, parse_plan, plan_sha256, plan_value
 from tests.unit.plans import plan_values
 
-HASH = "e66eebfffc970885648685e90f3b88ae291530fc63693fa202d7f4e2502df3f4"
+HASH = "6cd656088842d64045817578cb9279f3dbfadedbef42498caf9d24cb7e3d201f"
 
 
 def test_the_hash_of_a_plan_never_changes():

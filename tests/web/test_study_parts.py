@@ -214,7 +214,7 @@ def test_every_gate_has_its_consequence(admin, study):
     ],
 )
 def test_what_a_failed_gate_does_is_what_the_plan_says_of_this_gate(gate, writer, said):
-    policy = GatePolicy(floor="stop", coverage="stop").model_dump()
+    policy = GatePolicy(range="mark").model_dump()
     failed = {"gate": gate, "status": "failed", "writer": writer}
     assert consequence(failed, policy) == said
 
