@@ -140,15 +140,15 @@ def test_repeats_do_not_enter_the_headline():
     assert a == b
 
 
-def test_a_failed_coverage_gate_withholds_where_the_plan_says_stop_and_marks_elsewhere():
-    study = answered_study()
+def test_a_failed_coverage_gate_withholds_unless_the_plan_says_mark():
+    study = answered_study(analysis={"gates": "mark"})
     for build in Run.objects.get().store_builds.filter(format="notes", writer="alpha"):
         build.store.coverage = {"spans_required": 10, "spans_kept": 5}
         build.store.save()
     marked = entry(study_report(study), "alpha", "beta", "notes")["verdict"]
     assert marked["outcome"] != "withheld"
     assert any("gate coverage (alpha notes): failed" in text for text in marked["beside"])
-    study.plan = study.plan | {"analysis": {"gates": "stop"}}
+    study.plan = study.plan | {"analysis": {}}
     study.save()
     stopped = study_report(study)
     assert entry(stopped, "alpha", "beta", "notes")["verdict"]["outcome"] == "withheld"

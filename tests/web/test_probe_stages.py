@@ -25,7 +25,7 @@ def study():
               {"key": "new", "engine": "scripted"}]  # fmt: skip
     data = plan_data(
         "stages", histories={"keys": [value.key]}, formats=["notes", "rag"], models=models,
-        budgets={"context_tokens": 4096},
+        budgets={"context_tokens": 4096}, analysis={"gates": "mark"},
         tests={"gates": {"doses": [25]}, "writer_swap": {}, "controlled_evidence": {}},
     )  # fmt: skip
     made = launch_study(plan=parse_plan(data), workspace=workspace, user=None, preflight=False)
