@@ -6,6 +6,7 @@ from django.test import Client
 from experiments.models import Study
 from memport_site.accounts.models import Workspace
 from tests.factories import a_study, a_user, a_workspace
+from tests.web.browser import chromium
 
 
 @pytest.fixture(autouse=True)
@@ -16,6 +17,21 @@ def plain_settings(settings):
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
     }
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture(scope="module")
+def orm_beside_playwright():
+    """Playwright keeps an event loop in this thread; Django would refuse its ORM beside one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+        yield
+
+
+@pytest.fixture(scope="module")
+def browser(orm_beside_playwright):
+    """A real Chromium, one for all tests of a module."""
+    with chromium() as started:
+        yield started
 
 
 @pytest.fixture

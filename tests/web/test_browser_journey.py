@@ -9,24 +9,10 @@ from experiments.models import Run
 from memport_site.accounts.services import make_sign_in_link
 from stores.workload.generator import generate
 from tests.factories import a_study, a_user, a_workspace
-from tests.web.browser import chromium, overflow_px, watched_page
+from tests.web.browser import overflow_px, watched_page
 from tests.web.pages import all_pages
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def orm_beside_playwright():
-    """Playwright keeps an event loop in this thread; Django would refuse its ORM beside one."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-        yield
-
-
-@pytest.fixture(scope="module")
-def browser(orm_beside_playwright):
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture

@@ -7,25 +7,11 @@ from playwright.sync_api import expect
 
 from memport_site.accounts.services import make_sign_in_link
 from tests.factories import a_user, a_workspace
-from tests.web.browser import chromium, overflow_px, watched_page
+from tests.web.browser import overflow_px, watched_page
 from tests.web.tables import csv_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PARTS = ("swap", "indexes", "tests", "repair", "screening", "gates", "planner", "paper")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def orm_beside_playwright():
-    """Playwright keeps an event loop in this thread; Django would refuse its ORM beside one."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-        yield
-
-
-@pytest.fixture(scope="module")
-def browser(orm_beside_playwright):
-    with chromium() as started:
-        yield started
 
 
 def signed_in(page, live_server):
