@@ -8,13 +8,12 @@ from experiments.models import StoreBuild
 from experiments.plan.budgets import write_budget
 from experiments.plan.schema import StudyPlan
 from experiments.runtime.pool import engine_pool
-from experiments.runtime.processes import this_process
 from experiments.selectors import study_plan
 from experiments.services.builds import complete_build
 from experiments.services.derived_stores import build_derived
 from experiments.services.execution import Outcome, Work, execute
 from experiments.services.indexes import build_index
-from experiments.services.inputs import embedder_call
+from experiments.services.inputs import keep_embedder_call
 from experiments.services.journal import JournaledChat
 from experiments.services.repairs import build_repair
 from experiments.services.timing import TimedEmbedder
@@ -124,14 +123,8 @@ def _write(build: StoreBuild, plan: StudyPlan, roles: _Roles, identity: str, wor
     )
     with work.commit():
         if roles.embedder is not None:
-            call = embedder_call(
-                embedder=plan.embedder(build.embedder),
-                position=next(journal.positions) if journal else 0,
-                wall_s=roles.embedder.wall_s,
-                worker=this_process(),
-            )
-            call.build = build
-            call.save()
+            position = next(journal.positions) if journal else 0
+            keep_embedder_call(build, plan=plan, position=position, wall_s=roles.embedder.wall_s)
         store = keep_store(
             workspace=build.run.study.workspace,
             identity=identity,

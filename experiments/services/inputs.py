@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from experiments.models import Call, WorkerProcess
+from experiments.models import Call, StoreBuild, WorkerProcess
 from experiments.plan import schema
+from experiments.runtime.processes import this_process
 from stores.formats.base import Reading
 from stores.roles import ChatReply, ChatRequest, ModelIdentity
 
@@ -103,3 +104,17 @@ def embedder_call(
         engine_s=wall_s,
         cost_usd=wall_s / 3600 * embedder.price.engine_usd_per_hour,
     )
+
+
+def keep_embedder_call(
+    build: StoreBuild, *, plan: schema.StudyPlan, position: int, wall_s: float
+) -> None:
+    """Keep the record of what this process embedded for one store."""
+    call = embedder_call(
+        embedder=plan.embedder(build.embedder),
+        position=position,
+        wall_s=wall_s,
+        worker=this_process(),
+    )
+    call.build = build
+    call.save()

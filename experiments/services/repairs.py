@@ -12,10 +12,9 @@ from experiments.models import Call, StoreBuild
 from experiments.plan.budgets import write_budget
 from experiments.plan.schema import Embedder, Model, StudyPlan
 from experiments.runtime.pool import engine_pool
-from experiments.runtime.processes import this_process
 from experiments.services.builds import complete_build, parent_store
 from experiments.services.execution import Work
-from experiments.services.inputs import batch_size, embedder_call
+from experiments.services.inputs import batch_size, keep_embedder_call
 from experiments.services.journal import JournaledChat
 from experiments.services.stored import checked_content
 from experiments.services.timing import TimedEmbedder
@@ -175,14 +174,7 @@ def _keep(job: _Job, work: Work, identity: str, written: Written, *, failed: boo
     )
     with work.commit():
         if job.embedder is not None:
-            call = embedder_call(
-                embedder=plan.embedder(build.embedder),
-                position=0,
-                wall_s=job.embedder.wall_s,
-                worker=this_process(),
-            )
-            call.build = build
-            call.save()
+            keep_embedder_call(build, plan=plan, position=0, wall_s=job.embedder.wall_s)
         store = keep_store(
             workspace=build.run.study.workspace,
             identity=identity,
