@@ -18,6 +18,7 @@ from stores.errors import InvalidInputError
 
 BLOCK_BYTES = 16 * 1024 * 1024
 BATCH_ROWS = 250_000
+HEADER_CHARS = 65_536
 
 
 class Place:
@@ -78,7 +79,9 @@ def _header(path: Path) -> list[str]:
             hint=f"Give it a name that ends in {ending}",
         )
     with _text(path) as text:
-        line = text.readline()
+        line = text.readline(HEADER_CHARS + 1)
+    if len(line) > HEADER_CHARS:
+        raise _csv_error(path, f"the first line has more than {HEADER_CHARS:,} characters")
     if not line.strip():
         raise InvalidInputError("the file is empty", where=path.name, expected="a header row")
     names = next(csv.reader([line]))

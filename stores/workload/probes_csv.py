@@ -42,7 +42,7 @@ def read_rows(source: SourceFile, limits: Limits) -> list[tuple[int, dict[str, A
     InvalidInputError
         For a file without the required columns, or a row of another length.
     """
-    csv.field_size_limit(limits.line_bytes)
+    csv.field_size_limit(limits.line_bytes)  # for the whole process: no reader may need a lower one
     reader = csv.reader(io.StringIO(decode(source), newline=""), strict=True)
     rows: list[tuple[int, dict[str, Any]]] = []
     header: list[str] = []
