@@ -116,7 +116,7 @@ def install(killer: Killer) -> None:
 
     def by_role(point: str) -> Callable[..., None]:
         def reached(_model: object, requests: list[ChatRequest]) -> None:
-            reads = "Question:" in requests[0].suffix
+            reads = "</memory>" in requests[0].prefix + requests[0].suffix
             killer.reached(f"{ROLE}/{'reader' if reads else 'writer'} {point}")
 
         return reached

@@ -16,7 +16,7 @@ from experiments.runtime.pool import EnginePool
 from stores.roles import ChatReply, ChatRequest, ModelIdentity
 from tests.factories import BagEmbedder
 
-CODE = re.compile(r"[A-Z]{2}-\d{4}")
+CODE = re.compile(r"[A-Z]{2}-\d{2,4}")
 Hook = Callable[[ChatRequest], None]
 
 

@@ -28,10 +28,15 @@ SEED_MASK = 0x7FFFFFFF
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A request as tokens. `shared` is all that its neighbours have in common with it."""
+    """A request as tokens: the instruction, what its neighbours share besides, and its own."""
 
-    shared: tuple[int, ...]
+    instruction: tuple[int, ...]
+    prefix: tuple[int, ...]
     own: tuple[int, ...]
+
+    @property
+    def shared(self) -> tuple[int, ...]:
+        return self.instruction + self.prefix
 
     @property
     def tokens(self) -> list[int]:
@@ -42,9 +47,10 @@ class LlamaCppModel:
     """A GGUF file behind the `ChatModel` protocol.
 
     Small models change their minds with the state of the cache, so that state is made the same for
-    every request: the shared prefix is computed alone, with caching off, when it is new or after
-    `forget()`; and before *every* request the bare prefix is asked for once more, so that each one
-    branches off at exactly the prefix's end. The one token that this recomputes counts as primed.
+    every request. An instruction that is new is computed alone, with caching off; a prefix that is
+    new, or that comes after `forget()`, is computed behind the bare instruction; and before *every*
+    request what it shares with its neighbours is asked for once more, bare, so that each one
+    branches off at exactly its end. The token that each such question recomputes counts as primed.
 
     Thread-safe: one batch of requests at a time.
     """
@@ -55,6 +61,7 @@ class LlamaCppModel:
         self._identity = identity
         self._context_tokens = context_tokens
         self._lock = threading.Lock()
+        self._instruction: tuple[int, ...] | None = None
         self._primed: tuple[int, ...] | None = None
         self._templates: dict[bool, TemplateParts] = {}
         self._server: LlamaServer | None = LlamaServer(
@@ -87,14 +94,15 @@ class LlamaCppModel:
             return [self._answer(request) for request in requests]
 
     def forget(self) -> None:
-        """Let the next request compute its prefix anew."""
+        """Let the next request compute its prefix anew; the instruction before it stays."""
         with self._lock:
             self._primed = None
 
     def close(self) -> None:
         """Free the model's memory; every later call raises `EngineError`."""
         with self._lock:
-            server, self._server, self._primed = self._server, None, None
+            server, self._server = self._server, None
+            self._instruction = self._primed = None
             self._count.cache_clear()
         if server is not None:
             server.close()
@@ -106,12 +114,13 @@ class LlamaCppModel:
         "<|im_end|>" stays text. Tokens are cut at the prefix's end, which is the same for all.
         """
         parts = self._template(with_system=bool(request.system))
-        shared = self._tokens(parts.head, parse_special=True, first=True)
+        instruction = self._tokens(parts.head, parse_special=True, first=True)
         if request.system:
-            shared += self._tokens(request.system) + self._tokens(parts.middle, parse_special=True)
-        shared += self._tokens(request.prefix)
+            instruction += self._tokens(request.system)
+            instruction += self._tokens(parts.middle, parse_special=True)
+        prefix = self._tokens(request.prefix)
         own = self._tokens(request.suffix) + self._tokens(parts.tail, parse_special=True)
-        return Prompt(tuple(shared), tuple(own))
+        return Prompt(tuple(instruction), tuple(prefix), tuple(own))
 
     def _answer(self, request: ChatRequest) -> ChatReply:
         started = time.perf_counter()
@@ -124,11 +133,11 @@ class LlamaCppModel:
             context_tokens=self._context_tokens,
             model=self._identity.key,
         )
-        primed_tokens = self._prime(prompt.shared)
+        primed_tokens = self._prime(prompt)
         try:
             done = self._open().complete(prompt.tokens, cache_prompt=True, **_parameters(request))
         except EngineError:
-            self._primed = None
+            self._instruction = self._primed = None
             raise
         reason: FinishReason = "stop" if done.finish_reason == "stop" else "length"
         if request.json_schema is not None and reason == "stop":
@@ -144,19 +153,28 @@ class LlamaCppModel:
             served_model=self._identity.key,
         )
 
-    def _prime(self, shared: tuple[int, ...]) -> int:
-        """Bring the cache to exactly the shared prefix; return the tokens that this computed."""
-        if not shared:
-            return 0
+    def _prime(self, prompt: Prompt) -> int:
+        """Bring the cache to exactly what is shared; return the tokens that this computed."""
         computed = 0
-        server = self._open()
-        if self._primed != shared:
+        if self._instruction != prompt.instruction:
+            self._instruction = self._primed = None
+            computed += self._compute(prompt.instruction, cache_prompt=False)
+            self._instruction = prompt.instruction
+        if prompt.prefix and self._primed != prompt.prefix:
             self._primed = None
-            first = server.complete(shared, cache_prompt=False, n_predict=1, temperature=0.0)
-            computed += first.prompt_tokens - first.cached_tokens
-            self._primed = shared
-        again = server.complete(shared, cache_prompt=True, n_predict=1, temperature=0.0)
-        return computed + again.prompt_tokens - again.cached_tokens
+            computed += self._compute(prompt.instruction)  # drops all that stands behind it
+            computed += self._compute(prompt.shared)
+            self._primed = prompt.prefix
+        return computed + self._compute(prompt.shared)
+
+    def _compute(self, tokens: tuple[int, ...], *, cache_prompt: bool = True) -> int:
+        """Bring these tokens into the cache; return how many had to be computed for it."""
+        if not tokens:
+            return 0
+        done = self._open().complete(
+            tokens, cache_prompt=cache_prompt, n_predict=1, temperature=0.0
+        )
+        return done.prompt_tokens - done.cached_tokens
 
     def _template(self, *, with_system: bool) -> TemplateParts:
         if with_system not in self._templates:
@@ -202,6 +220,6 @@ def _parameters(request: ChatRequest) -> dict[str, Any]:
     }
     if request.json_schema is not None:
         # Free white space lets a small model write blanks until its output ends.
-        guidance = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
+        guidance = {"whitespace_flexible": False, "item_separator": ",", "key_separator": ":"}
         parameters["json_schema"] = {**request.json_schema, "x-guidance": guidance}
     return parameters

@@ -15,9 +15,10 @@ from experiments.engines.scripted_claims import event_lines, fill_schema
 from stores.errors import InvalidInputError
 from stores.roles import ChatReply, ChatRequest, EngineError, FinishReason, ModelIdentity
 
-CODE = re.compile(r"[A-Z]{2}-\d{4}")
+CODE = re.compile(r"[A-Z]{2}-\d{2,4}")
 NOTE_LINE = re.compile(r"^[-*] (.+)$", re.MULTILINE)
-QUESTION = re.compile(r"^\s*Question:\s*(.*)$", re.MULTILINE | re.IGNORECASE)
+# What stands behind the memory, or on a line that says what it is.
+QUESTION = re.compile(r"(?:</memory>\n(?:Question:)?|^\s*Question:)\s*(.*)$", re.MULTILINE)
 WORD = re.compile(r"[a-z0-9][a-z0-9-]*")
 UNKNOWN = "I do not know."
 REFUSAL = "I cannot help with that."
@@ -157,7 +158,7 @@ class ScriptedModel:
             text = fill_schema(request.json_schema, self._kept_lines(request))
             require_json(text, request.json_schema, model=self._identity.key)
             return text, "stop"
-        if questions := QUESTION.findall(request.suffix):
+        if questions := QUESTION.findall(request.prefix + request.suffix):
             return self._read(request, questions[-1]), "stop"
         if kept := self._kept_lines(request):
             return "\n".join(f"- {text}" for _, text in kept), "stop"

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-CODE = re.compile(r"[A-Z]{2}-\d{4}")
+CODE = re.compile(r"[A-Z]{2}-\d{2,4}")
 NAME = re.compile(r"[A-Z][a-z]+(?: [A-Z][a-z]+)*")
 FENCED = re.compile(r"<events>\n(.*?)</events>", re.DOTALL)
 NUMBERED = re.compile(r"(?:\[(\d+)\]|(\d+)\.)\s+(.*)")

@@ -167,7 +167,7 @@ class Tests(PlanPart):
 class ScoringRule(PlanPart):
     """`code_pattern` finds codes in an answer; names never match it."""
 
-    code_pattern: str = r"[A-Z]{2}-\d{4}"
+    code_pattern: str = r"[A-Z]{2}-\d{2,4}"
     token_f1_threshold: float = Field(default=0.5, gt=0, le=1)
 
 
@@ -187,7 +187,7 @@ class StudyPlan(PlanPart):
     budgets: Budgets = Budgets()
     scoring: ScoringRule = ScoringRule()
     analysis: Analysis = Analysis()
-    prompts: Key = "v1"
+    prompts: Key = "v2"
     seed: Seed = 0
 
     def model(self, key: str) -> Model:

@@ -9,7 +9,7 @@ from typing import Any
 
 from stores.errors import InvalidInputError
 
-DEFAULT_CODE_PATTERN = r"[A-Z]{2}-\d{4}"
+DEFAULT_CODE_PATTERN = r"[A-Z]{2}-\d{2,4}"
 MAX_PATTERN_CHARS = 200
 # Ways in which the pattern may try to match at one place of a text. Every way costs time, so a
 # small bound here and a bounded text make a runaway search impossible.

@@ -10,7 +10,7 @@ from stores.workload.types import Event
 _TAG_LIKE = re.compile(r"<(/?\|?[A-Za-z_/!|][^<>\n]{0,80})>")
 _BARE_SPECIAL = re.compile(r"<\||\|>")
 _INST = re.compile(r"\[(/?(?:INST|SYS|AVAILABLE_TOOLS|TOOL_CALLS))\]", re.IGNORECASE)
-_ISO_MINUTE = re.compile(r"(?P<day>\d{4}-\d\d-\d\d)T(?P<time>\d\d:\d\d)(?::\d\d)?Z?")
+_ISO_TIME = re.compile(r"(?P<day>\d{4}-\d\d-\d\d)(?:T(?P<time>\d\d:\d\d)(?::\d\d)?Z?)?")
 _DAY_LINE = re.compile(r"On \d{4}-\d\d-\d\d:")
 _BREAKS = re.compile(r"[ \t]*[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+[ \t]*")
 _UNSEEN = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
@@ -52,7 +52,7 @@ def event_lines(events: Iterable[Event]) -> str:
     lines: list[str] = []
     today = None
     for event in events:
-        iso = _ISO_MINUTE.fullmatch(event.at)
+        iso = _ISO_TIME.fullmatch(event.at)
         if iso and iso["day"] != today:
             today = iso["day"]
             lines.append(f"On {today}:")
@@ -74,9 +74,9 @@ def joined_days(texts: Iterable[str]) -> str:
 
 
 def clock(at: str) -> str:
-    """Return the time of day of an ISO time, or the whole text where it is none."""
-    iso = _ISO_MINUTE.fullmatch(at)
-    return iso["time"] if iso else one_line(at)
+    """Return the time of day of an ISO time, "" of a day, the whole text where it is neither."""
+    iso = _ISO_TIME.fullmatch(at)
+    return iso["time"] or "" if iso else one_line(at)
 
 
 def numbered_texts(events: Iterable[Event]) -> str:
@@ -96,7 +96,7 @@ def writer_lines(events: Iterable[Event]) -> str:
     above = ""
     for event in events:
         at = one_line(event.at)
-        iso = _ISO_MINUTE.fullmatch(at)
+        iso = _ISO_TIME.fullmatch(at)
         day = iso["day"] if iso else at
         if day and day != above:
             lines.append(f"On {day}:")

@@ -13,7 +13,7 @@ from importlib import resources
 
 from stores.errors import InvalidInputError
 
-DEFAULT_VERSION = "v1"
+DEFAULT_VERSION = "v2"
 _SECTION = re.compile(r"^\[\[(system|prefix|suffix)\]\]\n", re.MULTILINE)
 _SLOT = re.compile(r"\{(events|memory|notes|predicates|question|records)\}")
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")

@@ -19,7 +19,7 @@ from stores.workload.types import MEMORY_CLASSES, PROBE_KINDS, Event, History, P
 from stores.workload.vocabulary import ACTORS
 
 # Part of every stream's name. A change of any sentence or draw must raise it.
-GENERATOR_VERSION = 1
+GENERATOR_VERSION = 2
 _START = datetime(2026, 1, 5, 8, 0, tzinfo=UTC)
 
 
@@ -53,7 +53,8 @@ def generate_history(
 ) -> History:
     """Return one history with its probes. `index` counts from 0."""
     stream = Stream("memport", GENERATOR_VERSION, parameters.name, seed, split, index)
-    cast = Cast(stream, Names(stream, split=split), parameters.reuse_percent)
+    names = Names(stream, split=split, code_digits=parameters.code_digits)
+    cast = Cast(stream, names, parameters.reuse_percent)
     drafts = _draft_probes(cast, parameters, index)
     sequences: list[list[DraftEvent]] = [
         list(d.events) if d.ordered else stream.shuffled(d.events) for d in drafts
@@ -62,7 +63,7 @@ def generate_history(
     sequences.extend([note(cast)] for _ in range(parameters.notes))
     placed = _interleave(stream, sequences)
     key = history_key(parameters, seed=seed, index=index, split=split)
-    events = _date(stream, placed)
+    events = _date(stream, placed, recorded=parameters.recorded)
     keys = {id(draft): event.key for draft, event in zip(placed, events, strict=True)}
     screening = _screening(stream, drafts, parameters.screening_per_kind)
     title = f"Synthetic history {index + 1} ({parameters.name}, seed {seed}"
@@ -107,8 +108,8 @@ def _interleave(stream: Stream, sequences: Sequence[list[DraftEvent]]) -> list[D
     return [next(waiting[i]) for i in turns]
 
 
-def _date(stream: Stream, drafts: Sequence[DraftEvent]) -> tuple[Event, ...]:
-    """Give every event its key, its time and the neutral role that wrote it down."""
+def _date(stream: Stream, drafts: Sequence[DraftEvent], *, recorded: bool) -> tuple[Event, ...]:
+    """Give every event its key and its time, and the neutral role that wrote it down."""
     width = max(2, len(str(len(drafts))))
     at, events = _START, []
     for seq, draft in enumerate(drafts, start=1):
@@ -118,8 +119,8 @@ def _date(stream: Stream, drafts: Sequence[DraftEvent]) -> tuple[Event, ...]:
                 key=f"e{seq:0{width}d}",
                 seq=seq,
                 text=draft.text,
-                at=at.strftime("%Y-%m-%dT%H:%MZ"),
-                actor=stream.choice(ACTORS),
+                at=at.strftime("%Y-%m-%dT%H:%MZ" if recorded else "%Y-%m-%d"),
+                actor=stream.choice(ACTORS) if recorded else "",
                 fields=draft.fields,
             )
         )

@@ -26,7 +26,7 @@ _ACTIONS = (
     "packed a bag",
     "thanked everybody",
 )
-_PLACES = (
+_PLACES_AND_TIMES = (
     "in the hall",
     "in the kitchen",
     "in the garden",
@@ -37,8 +37,6 @@ _PLACES = (
     "in the workshop",
     "by the river",
     "in the courtyard",
-)
-_TIMES = (
     "in the morning",
     "before lunch",
     "after lunch",
@@ -57,6 +55,6 @@ def note(cast: Cast) -> DraftEvent:
     actors = [e for e in cast.entities if e.kind != "project"]
     subject = cast.stream.choice(actors) if actors else cast.new("person")
     draw = cast.stream
-    what = f"{draw.choice(_ACTIONS)} {draw.choice(_PLACES)} {draw.choice(_TIMES)}"
+    what = f"{draw.choice(_ACTIONS)} {draw.choice(_PLACES_AND_TIMES)}"
     fields = {"op": "note", "subject": subject.name, "predicate": NOTE, "object": what}
     return DraftEvent(sentence(f"{subject.phrase()} {what}"), fields)

@@ -31,6 +31,11 @@ class Parameters:
         Facts with codes of their own that no probe asks for.
     notes
         Events without any code.
+    code_digits
+        Digits of a value code, 2 to 4. Two still leave 57,600 codes to guess among.
+    recorded
+        Whether an event carries the minute and the role that wrote it down, or its day alone. Small
+        models read a token per digit: the minute and the role are a third of a short event.
     """
 
     name: str
@@ -43,12 +48,16 @@ class Parameters:
     reuse_percent: int = 0
     decoys: int = 0
     notes: int = 2
+    code_digits: int = 4
+    recorded: bool = True
 
     def __post_init__(self) -> None:
         if not 1 <= self.max_relations <= 2 or self.max_changes < 1 or self.probes_per_kind < 1:
             raise ValueError(f"impossible parameters: {self}")
         if not 0 <= self.screening_per_kind <= self.probes_per_kind:
             raise ValueError("screening_per_kind must be between 0 and probes_per_kind")
+        if not 2 <= self.code_digits <= 4:
+            raise ValueError("code_digits must be between 2 and 4")
         if not 0 <= self.reuse_percent <= 100 or self.decoys < 0 or self.notes < 0:
             raise ValueError(f"impossible parameters: {self}")
 
@@ -57,7 +66,15 @@ class Parameters:
         return self.histories if split == "study" else self.calibration_histories
 
 
-TINY = Parameters(name="tiny", histories=6, calibration_histories=3, probes_per_kind=1)
+# Short for a reason: the demo's study takes minutes on two cores, each token of it milliseconds.
+TINY = Parameters(
+    name="tiny",
+    histories=6,
+    calibration_histories=3,
+    probes_per_kind=1,
+    code_digits=2,
+    recorded=False,
+)
 SMALL = Parameters(
     name="small",
     histories=8,
@@ -69,7 +86,7 @@ SMALL = Parameters(
     decoys=16,
     notes=32,
 )
-# About 100,000 tokens a history (Qwen2.5 tokenizer, one event a line with its time and actor).
+# About 100,000 tokens a history, by the Qwen2.5 tokenizer and as `lc_raw` shows it to a reader.
 PAPER = Parameters(
     name="paper",
     histories=48,
@@ -80,6 +97,6 @@ PAPER = Parameters(
     max_relations=2,
     reuse_percent=60,
     decoys=400,
-    notes=2020,
+    notes=4540,
 )
 PRESETS = MappingProxyType({p.name: p for p in (TINY, SMALL, PAPER)})

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from stores.workload.types import History, Probe
 
-_CODE = r"(?P<code>[A-Z]{2}-\d{4})"
+_CODE = r"(?P<code>[A-Z]{2}-\d{2,4})"
 _PREFIXES = (
     ("change", re.compile(r"Change at the (?P<source>[^:]+): (?P<rest>.+)")),
     ("correction", re.compile(r"Correction by the \w+ (?P<source>\w+): (?P<rest>.+)")),

@@ -25,6 +25,7 @@ OUTPUT_TOKENS = 8
 # Enough for a prefix of more than a hundred tokens; more would show nothing else and take longer.
 EVENTS = 4
 BUDGET = WriteBudget(writer_output_tokens=64)
+ANOTHER_INSTRUCTION = ChatRequest("Be brief.", "", "Say a word.", 1)
 
 
 @pytest.fixture(scope="module")
@@ -101,21 +102,36 @@ def test_order_and_resumption_change_no_answer(
 
 def test_another_prefix_in_between_changes_no_answer(model: LlamaCppModel) -> None:
     requests = transcript_requests()[:3]
+    model.chat([ANOTHER_INSTRUCTION])
     before = [reply.text for reply in ask(model, requests)]
-    model.chat(chunk_requests()[:1])
-    assert [reply.text for reply in model.chat(requests)] == before
+    for between in (chunk_requests()[0], dataclasses.replace(requests[0], prefix="A memory.\n")):
+        model.chat([between])
+        assert [reply.text for reply in model.chat(requests)] == before
 
 
 def test_a_raw_transcript_costs_at_most_a_fifth_more_than_one_pass(model: LlamaCppModel) -> None:
     requests = transcript_requests()
+    model.chat([ANOTHER_INSTRUCTION])
     replies = ask(model, requests)
     prompts = [model.prompt(request) for request in requests]
     one_pass = len(prompts[0].shared) + sum(len(prompt.own) for prompt in prompts)
     computed = sum(r.prompt_tokens - r.cached_tokens + r.primed_tokens for r in replies)
     assert one_pass <= computed <= 1.2 * one_pass
     assert all(r.cached_tokens == len(prompts[0].shared) for r in replies)
-    assert replies[0].primed_tokens == len(prompts[0].shared) + 1
+    # The bare instruction is asked for again before the prefix, and both before every question.
+    assert replies[0].primed_tokens == len(prompts[0].shared) + 2
     assert {r.primed_tokens for r in replies[1:]} == {1}
+
+
+def test_an_instruction_is_computed_once_for_all_memories(model: LlamaCppModel) -> None:
+    request = transcript_requests()[0]
+    other = dataclasses.replace(request, prefix="Another memory.\n")
+    model.chat([ANOTHER_INSTRUCTION])
+    first, second, forgotten = ask(model, [request, other, other], forget_before=(2,))
+    assert first.primed_tokens == len(model.prompt(request).shared) + 2
+    assert second.primed_tokens == len(model.prompt(other).prefix) + 2
+    assert forgotten.primed_tokens == second.primed_tokens
+    assert forgotten.text == second.text
 
 
 def test_a_prompt_is_the_chat_template_filled_in(model: LlamaCppModel) -> None:

@@ -77,7 +77,7 @@ def test_eight_threads_work_a_run_off_without_doubling_an_answer(
     run.refresh_from_db()
     assert run.state == "complete"
     assert Answer.objects.count() == run.evaluations.count() * 5
-    readers = [r for r in pool.requests if "Question:" in r.suffix]
+    readers = [r for r in pool.requests if "</memory>" in r.prefix + r.suffix]
     assert len(readers) == Answer.objects.count()
 
 

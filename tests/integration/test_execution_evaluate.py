@@ -81,7 +81,7 @@ def test_a_store_keeps_its_provenance_and_coverage(pool: WatchedPool) -> None:
     store = build.store
     assert store is not None
     assert store.writer_identity["fingerprint"] == "old"
-    assert store.prompt_sha256 and store.prompt_version == "v1"  # noqa: PT018
+    assert store.prompt_sha256 and store.prompt_version == "v2"  # noqa: PT018
     assert store.coverage["probes"] == 5
     assert store.size_bytes == len(bytes(store.content.data))
     assert build.calls.filter(role="writer").count() > 0

@@ -103,11 +103,11 @@ def test_a_stopped_study_is_kept_and_resumed(run, tmp_path):
 
 
 def test_an_engine_that_fails_is_said_and_rerun_whole_for_a_reason_only(run, tmp_path):
-    plan = plan_file(tmp_path, options="{fail_on: 'Question:'}", formats="[lc_raw]")
+    plan = plan_file(tmp_path, options="{fail_on: '</memory>'}", formats="[lc_raw]")
     ended = run("run", plan)
     assert ended.code == 1
     assert "ended with failures" in ended.err
-    assert "fails on 'Question:', as it was told to" in ended.err
+    assert "fails on '</memory>', as it was told to" in ended.err
     assert Evaluation.objects.filter(state="failed").count() == 6
     refused = run("resume", "commands", "--rerun-failed", "--no-wait")
     assert (refused.code, refused.err) == (2, "memport: why: a rerun needs a reason.\n")

@@ -68,6 +68,8 @@ def test_a_day_is_written_once_above_its_events() -> None:
         Event("e3", 3, "Three.", "2026-01-06T07:00Z", "clerk"),
         Event("e4", 4, "Four.", "1:56 pm on 8 May, 2023", "Caroline"),
         Event("e5", 5, "Five."),
+        Event("e6", 6, "Six.", "2026-01-06"),
+        Event("e7", 7, "Seven.", "2026-01-07", "clerk"),
     ]
     assert event_lines(events).split("\n") == [
         "On 2026-01-05:",
@@ -77,5 +79,9 @@ def test_a_day_is_written_once_above_its_events() -> None:
         "07:00 clerk: Three.",
         "1:56 pm on 8 May, 2023 Caroline: Four.",
         "Five.",
+        "Six.",
+        "On 2026-01-07:",
+        "clerk: Seven.",
     ]
+    assert event_line(events[5]) == "2026-01-06: Six."
     assert event_line(events[0]) == "2026-01-05T08:30Z clerk: One."

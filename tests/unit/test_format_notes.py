@@ -34,7 +34,7 @@ def test_each_window_is_one_call_with_the_same_allowance() -> None:
     assert "AB-1234" in writer.asked[0].suffix
     assert "AB-1234" not in writer.asked[1].suffix
     prompt = load_prompt("notes")
-    assert (result.prompt_version, result.prompt_sha256) == ("v1", prompt.sha256)
+    assert (result.prompt_version, result.prompt_sha256) == ("v2", prompt.sha256)
     assert result.notices == ()
 
 

@@ -14,15 +14,15 @@ FOLDER = Path(prompts.__file__).parent / "prompts"
 
 @pytest.mark.parametrize("name", ["reader", "notes", "kg_fixed"])
 def test_a_prompt_is_identified_by_the_bytes_of_its_file(name: str) -> None:
-    data = (FOLDER / "v1" / f"{name}.txt").read_bytes()
+    data = (FOLDER / "v2" / f"{name}.txt").read_bytes()
     prompt = load_prompt(name)
-    assert (prompt.version, prompt.sha256) == ("v1", hashlib.sha256(data).hexdigest())
+    assert (prompt.version, prompt.sha256) == ("v2", hashlib.sha256(data).hexdigest())
     assert prompt.system.encode() in data
 
 
 @pytest.mark.parametrize("version", ["v0", "", "..", "../v1", "v1/../v1"])
 def test_an_unknown_version_is_refused_with_the_known_ones(version: str) -> None:
-    with pytest.raises(InvalidInputError, match="expected one of v1"):
+    with pytest.raises(InvalidInputError, match="expected one of v1, v2"):
         load_prompt("reader", version)
 
 

@@ -17,9 +17,9 @@ ROOMS = ("memport_site", "stores", "experiments", "analysis")
         ("experiments", "catalogue.yaml"),
         ("experiments", "studies/demo.yaml"),
         ("experiments", "studies/paper.yaml"),
-        ("stores.formats", "prompts/v1/reader.txt"),
-        ("stores.formats", "prompts/v1/notes.txt"),
-        ("stores.formats", "prompts/v1/kg_fixed.txt"),
+        ("stores.formats", "prompts/v2/reader.txt"),
+        ("stores.formats", "prompts/v2/notes.txt"),
+        ("stores.formats", "prompts/v2/kg_fixed.txt"),
     ],
 )
 def test_a_file_is_found_through_its_package(package, name):

@@ -217,7 +217,7 @@ def test_two_events_of_one_key_are_both_named():
         ({"evidence": []}, "'evidence': is empty; expected the events that hold the answer"),
         ({"answer": 2022}, "'answer': found a number; expected text"),
         ({"answer": ""}, "'answer': is blank"),
-        ({"answer": "Tuesday"}, "'Tuesday' is not one code of the form [A-Z]{2}-\\d{4}"),
+        ({"answer": "Tuesday"}, "'Tuesday' is not one code of the form [A-Z]{2}-\\d{2,4}"),
         ({"answer": "XY-9999"}, "'answer': 'XY-9999' is not in its evidence (e1)"),
         ({"answer": "B-1234", "scoring": "exact"}, "'B-1234' is not in its evidence (e1)"),
         ({"kind": "Direct!"}, "'kind': found 'Direct!'; expected small letters"),
