@@ -271,7 +271,13 @@ class Cube:
 
 
 def without_repeat(cell: Cell) -> tuple[object, ...]:
-    """The key of a cell but its repeat."""
+    """The key of a cell but its repeat.
+
+    Examples
+    --------
+    >>> without_repeat(Cell("rag", reader="B")) == without_repeat(Cell("rag", reader="B", repeat=2))
+    True
+    """
     return (
         cell.format, cell.embedder, cell.writer, cell.reader,
         cell.condition, cell.index, cell.repair, cell.rung,

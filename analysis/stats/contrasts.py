@@ -59,6 +59,14 @@ def design_of(
     ----------
     directions, readers
         What the plan names; a named one without cells makes its contrast undefined.
+
+    Examples
+    --------
+    >>> cube = Cube.of({Cell("notes", "", w, "B"): {"h": [1]} for w in "AB"})
+    >>> design_of(cube).directions
+    (('A', 'B'),)
+    >>> design_of(cube, directions=[("B", "A")]).directions
+    (('B', 'A'),)
     """
     found = sorted(
         {
@@ -80,7 +88,17 @@ def design_of(
 
 
 def ratios(cube: Cube, name: str, design: Design) -> list[tuple[str, PerHistory]]:
-    """Retained performance of a written format, by direction."""
+    """Retained performance of a written format, by direction.
+
+    Each part has shape (n_histories,); undefined where `retained_performance` is.
+
+    Examples
+    --------
+    >>> scores = {"A": [1, 0, 0, 0], "B": [1, 1, 0, 0]}  # writer, read by B
+    >>> cube = Cube.of({Cell("notes", "", w, "B"): {"h": found} for w, found in scores.items()})
+    >>> [(name, part.values.tolist()) for name, part in ratios(cube, "notes", design_of(cube))]
+    [('A → B', [0.5])]
+    """
     found = []
     for old, new in design.directions:
         own, inherited = Cell(name, "", new, new), Cell(name, "", old, new)
@@ -236,7 +254,17 @@ def _repair(cube: Cube, old: str, new: str, method: str, rung: int) -> CellCount
 
 
 def index_counts(cube: Cube, reader: str, index: str, name: str = "rag") -> CellCounts:
-    """Counts of an index cell; missing where several embedders have one: it cannot be told."""
+    """Counts of an index cell; missing where several embedders have one: it cannot be told.
+
+    Examples
+    --------
+    >>> cells = [Cell("rag", embedder, "", "B", index="full") for embedder in ("new", "other")]
+    >>> cube = Cube.of({cell: {"h": [1, 0]} for cell in cells})
+    >>> index_counts(cube, "B", "full").probes  # which of the two?
+    array([0])
+    >>> index_counts(Cube.of({cells[0]: {"h": [1, 0]}}), "B", "full").probes
+    array([2])
+    """
     cells = [
         cell
         for cell in cube.first_repeats()
@@ -249,7 +277,21 @@ def index_counts(cube: Cube, reader: str, index: str, name: str = "rag") -> Cell
 
 
 def subtract(minuend: PerHistory, subtrahend: PerHistory) -> PerHistory:
-    """Difference of two values within each history; undefined where one of them is."""
+    """Difference of two values within each history; undefined where one of them is.
+
+    Parameters
+    ----------
+    minuend, subtrahend
+        Shape (n_histories,), over the same histories.
+
+    Examples
+    --------
+    >>> one = CellCounts.of(["a", "b"], [4, 5], [5, 5]).accuracy()
+    >>> other = CellCounts.of(["a", "b"], [3, 0], [5, 0]).accuracy()
+    >>> left = subtract(one, other)
+    >>> round(float(left.values[0]), 6), left.defined.tolist(), left.reasons[1]
+    (0.2, [True, False], 'the cell is missing')
+    """
     reasons = tuple(
         "; ".join(dict.fromkeys(filter(None, pair)))
         for pair in zip(minuend.reasons, subtrahend.reasons, strict=True)

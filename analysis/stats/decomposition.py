@@ -75,7 +75,15 @@ def cell_losses(normal: CellCounts, stored: CellCounts, raw: CellCounts) -> dict
 
 
 def matched_cells(cube: Cube, name: str) -> list[Cell]:
-    """The normal cells of a format that were also read with the stored evidence supplied."""
+    """The normal cells of a format that were also read with the stored evidence supplied.
+
+    Examples
+    --------
+    >>> normal = [Cell("notes", "", writer, "B") for writer in "AB"]
+    >>> cube = Cube.of({cell: {"h": [1]} for cell in [*normal, stored_cell(normal[1])]})
+    >>> matched_cells(cube, "notes") == [normal[1]]
+    True
+    """
     stored = [
         cell
         for cell in cube.first_repeats()
@@ -112,7 +120,14 @@ def raw_cell(cube: Cube, cell: Cell) -> Cell:
 
 
 def raw_counts(cube: Cube, cell: Cell, mask: BoolArray | None = None) -> CellCounts:
-    """Counts with the raw evidence: of this format, or those that all formats of a reader share."""
+    """Counts with the raw evidence: of this format, or those that all formats of a reader share.
+
+    Examples
+    --------
+    >>> cube = Cube.of({Cell("*", "", "*", "B", "raw_evidence"): {"h": [1, 1, 0]}})
+    >>> raw_counts(cube, Cell("notes", "", "A", "B")).correct
+    array([2])
+    """
     return cube.first(raw_cell(cube, cell), mask)
 
 

@@ -102,7 +102,15 @@ def migrated_share(index: str) -> float | None:
 
 
 def index_cells(cube: Cube, *, name: str = "rag") -> Cells:
-    """Cells by index, and within by (embedder, reader)."""
+    """Cells by index, and within by (embedder, reader).
+
+    Examples
+    --------
+    >>> cells = [Cell("rag", "new", "", reader, index="mixed") for reader in "AB"]
+    >>> found = index_cells(Cube.of({cell: {"h": [1]} for cell in cells}))
+    >>> {index: sorted(within) for index, within in found.items()}
+    {'mixed': [('new', 'A'), ('new', 'B')]}
+    """
     found: Cells = {}
     for cell in cube.first_repeats():
         if cell.format == name and cell.index and cell.condition == "normal" and not cell.repair:

@@ -90,6 +90,13 @@ def formats_of(cube: Cube) -> list[Format]:
     """The formats that were read under the normal condition, without index or repair.
 
     A format is written where a cell of it names a writer.
+
+    Examples
+    --------
+    >>> cells = [Cell("notes", "", "A", "B"), Cell("rag", "e", "", "B")]
+    >>> found = formats_of(Cube.of({cell: {"h": [1]} for cell in cells}))
+    >>> [(form.name, form.embedder, form.written) for form in found]
+    [('notes', '', True), ('rag', 'e', False)]
     """
     normal = cube.select(lambda c: c.condition == "normal" and not c.index and not c.repair)
     written = {cell.format for cell in normal if cell.writer}
@@ -98,19 +105,41 @@ def formats_of(cube: Cube) -> list[Format]:
 
 
 def directions_of(cube: Cube) -> list[tuple[str, str]]:
-    """Every ordered pair (old, new) of models that read under the normal condition."""
+    """Every ordered pair (old, new) of models that read under the normal condition.
+
+    Examples
+    --------
+    >>> directions_of(Cube.of({Cell("lc_raw", reader=reader): {"h": [1]} for reader in "BA"}))
+    [('A', 'B'), ('B', 'A')]
+    """
     normal = cube.select(lambda c: c.condition == "normal" and not c.index and not c.repair)
     readers = sorted({cell.reader for cell in normal})
     return [(old, new) for old in readers for new in readers if old != new]
 
 
 def normal_cell(form: Format, *, writer: str, reader: str) -> Cell:
-    """The cell of the writer swap, first repeat."""
+    """The cell of the writer swap, first repeat.
+
+    Examples
+    --------
+    >>> normal_cell(Format("rag", "e", written=False), writer="A", reader="B").label()
+    'rag, e, nobody → B'
+    """
     return Cell(form.name, form.embedder, writer if form.written else "", reader)
 
 
 def pooled_discordant(cube: Cube, own: Cell, inherited: Cell) -> Discordant | None:
-    """Answers right in one cell alone, over the histories in which the two can be compared."""
+    """Answers right in one cell alone, over the histories in which the two can be compared.
+
+    None where the study lacks one of the cells.
+
+    Examples
+    --------
+    >>> own, inherited = Cell("notes", "", "B", "B"), Cell("notes", "", "A", "B")
+    >>> cube = Cube.of({own: {"h": [1, 1, 0, 0]}, inherited: {"h": [1, 0, 1, 0]}})
+    >>> pooled_discordant(cube, own, inherited)
+    Discordant(gained=1, lost=1, answers=4)
+    """
     if own not in cube.row or inherited not in cube.row:
         return None
     compared = difference(cube.counts(inherited), cube.counts(own)).defined
@@ -228,6 +257,18 @@ def _ratio_of_means(own: CellCounts, inherited: CellCounts, chance: float) -> Fi
 
 
 def masks_by(names: "np.typing.NDArray[np.object_]") -> Sequence[tuple[str, BoolArray]]:
-    """One mask per value of a probe attribute, sorted by value; empty values are left out."""
+    """One mask per value of a probe attribute, sorted by value; empty values are left out.
+
+    Parameters
+    ----------
+    names
+        Shape (n_probes,): the attribute of each probe.
+
+    Examples
+    --------
+    >>> kinds = np.array(["direct", "alias", "", "direct"], dtype=object)
+    >>> [(value, mask.tolist()) for value, mask in masks_by(kinds)]
+    [('alias', [False, True, False, False]), ('direct', [True, False, False, True])]
+    """
     values = sorted({str(name) for name in names.tolist()} - {""})
     return [(value, np.asarray(names == value, dtype=np.bool_)) for value in values]

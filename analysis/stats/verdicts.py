@@ -74,7 +74,22 @@ class Verdict:
 
 
 def decisive_interval(delta_pp: Estimate, discordant: Discordant | None) -> Interval:
-    """The t interval, or the exact bound of pooled answers where every history shows one value."""
+    """The t interval, or the exact bound of pooled answers where every history shows one value.
+
+    In pp. Undefined with fewer than two histories.
+
+    Examples
+    --------
+    >>> from analysis.stats.figures import per_history
+    >>> from analysis.stats.inference import estimate
+    >>> spread = estimate(per_history("ab", {"a": -1.0, "b": 0.0}), unit="pp")
+    >>> decisive_interval(spread, None).method
+    't across histories'
+    >>> same = estimate(per_history("ab", {"a": 0.0, "b": 0.0}), unit="pp")
+    >>> exact = decisive_interval(same, Discordant(gained=0, lost=0, answers=10))
+    >>> round(exact.low, 2), round(exact.high, 2)
+    (-30.85, 30.85)
+    """
     if delta_pp.interval.defined or delta_pp.n_histories < 2 or discordant is None:
         return delta_pp.interval
     exact = discordant_interval(
