@@ -202,14 +202,16 @@ def test_an_error_that_no_retry_can_mend_fails_at_once(pool: WatchedPool) -> Non
 
 
 def test_a_prompt_that_does_not_fit_is_refused_with_the_numbers(pool: WatchedPool) -> None:
-    run = a_launched_run(budgets={"context_tokens": 256, "writer_output_tokens": 64})
+    run = a_launched_run(
+        budgets={"context_tokens": 256, "writer_output_tokens": 64, "reader_output_tokens": 100}
+    )
     build_all()
     asked = len(pool.requests)
     evaluation = run.evaluations.filter(format="lc_raw").first()
     assert evaluation is not None
     assert evaluate(evaluation_id=evaluation.pk) == Outcome.FAILED
     evaluation.refresh_from_db()
-    assert "32 reserved for the answer" in evaluation.error
+    assert "100 reserved for the answer" in evaluation.error
     assert "is given 256" in evaluation.error
     assert len(pool.requests) == asked
 

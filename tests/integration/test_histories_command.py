@@ -129,7 +129,7 @@ def test_show_prints_events_and_probes():
     text = ok("show", "tiny-s7-01")
 
     assert "Events (12)" in text
-    assert "What is the locker code of the team Grufesp?" in text
+    assert "What is the locker code of Lulmo?" in text
     assert json.loads(ok("show", "tiny-s7-01", "--json"))["probes"][0]["key"] == "direct-01"
     assert "Did you mean 'tiny-s7-02'?" in refused("show", "tiny-s7-2")
 

@@ -135,7 +135,8 @@ def test_before_a_person_confirms_every_check_and_the_forecast_are_shown_and_not
 
 
 def test_the_form_shows_checks_first_too_and_a_refusal_cannot_be_confirmed(admin):
-    response = admin.post("/studies/new/form/", {**FORM, "step": "check"})
+    too_small = {**FORM, "context_tokens": "704", "step": "check"}
+    response = admin.post("/studies/new/form/", too_small)
     words = words_of(text_of(response))
     assert response.status_code == 422
     assert "It would be refused at preflight" in words
