@@ -28,6 +28,9 @@ COLUMNS = (
     Column("warning", "Beware"),
 )  # fmt: skip
 
+# The smaller of the two spreads that the paper sized its study with (sd 0.121: 48 histories).
+PAPER_SD_PP = 12.1
+
 
 def build(asked: Asked) -> PartPage:
     """Return the page; effect, margin and spread come from the address, or from the study."""
@@ -37,10 +40,12 @@ def build(asked: Asked) -> PartPage:
     # What the calibration found before the study is what a study is sized with.
     source = asked.chosen("from", list(known)) or next(iter(calibrated), "")
     default_sd = known[source][0] if source else None
+    spread = "Spread across histories (SD), pp"
+    spread += "" if default_sd else ": the paper’s until you know yours"
     fields = {
         "effect": _field(asked, "effect", "True effect, pp", 2 * settings["margin_pp"]),
         "margin": _field(asked, "margin", "Margin, pp", settings["margin_pp"]),
-        "sd": _field(asked, "sd", "Spread across histories (SD), pp", default_sd or 12.1),
+        "sd": _field(asked, "sd", spread, default_sd or PAPER_SD_PP),
         "power": _field(asked, "power", "Power, %", 80.0, low=1.0, high=99.9),
     }
     effect, margin, sd, power = (float(fields[name].value) for name in fields)

@@ -5,6 +5,7 @@ import json
 import click
 from django.utils import timezone
 
+from experiments.runtime.processes import live_workers
 from memport_site.accounts.models import Membership, User
 from memport_site.accounts.permissions import Role
 from memport_site.accounts.services import (
@@ -34,15 +35,19 @@ def command() -> None:
 
 @command.command("link")
 @click.argument("username", default=ADMIN_USERNAME)
-@click.option("--address", default=DEFAULT_ADDRESS, show_default=True, help="Where memport serves.")
+@click.option(
+    "--address",
+    help=f"Where memport serves; by default as the server at work says, else {DEFAULT_ADDRESS}.",
+)
 @needs_database
-def link(username: str, address: str) -> None:
+def link(username: str, address: str | None) -> None:
     """Print a link that signs USERNAME in once (by default the admin, made at first use).
 
     \b
     Example:
       memport user link vera --address http://127.0.0.1:8080
     """
+    address = address or next((w.address for w in live_workers() if w.address), DEFAULT_ADDRESS)
     user = ensure_admin() if username == ADMIN_USERNAME else _user(username)
     click.echo(f"{address.rstrip('/')}{make_sign_in_link(user, now=timezone.now())}")
     hours = int(SIGN_IN_LINK_VALID.total_seconds() // 3600)

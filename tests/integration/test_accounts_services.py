@@ -4,7 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from click.testing import CliRunner
+from django.utils import timezone
 
+from experiments.models import WorkerProcess
 from memport_site.accounts.models import AuditEntry, Membership, Token
 from memport_site.accounts.permissions import Role
 from memport_site.accounts.services import (
@@ -15,7 +17,7 @@ from memport_site.accounts.services import (
     make_sign_in_link,
     use_sign_in_token,
 )
-from memport_site.commands.user import command
+from memport_site.commands.user import DEFAULT_ADDRESS, command
 from stores.errors import InvalidInputError
 
 pytestmark = pytest.mark.django_db
@@ -97,3 +99,15 @@ def test_the_command_names_a_user_that_is_missing():
 
     assert isinstance(result.exception, InvalidInputError)
     assert "no user 'nobody'" in str(result.exception)
+
+
+def test_a_link_leads_to_the_server_that_is_at_work():
+    def begins() -> str:
+        return CliRunner().invoke(command, ["link"]).stdout.partition("/sign-in/link/")[0]
+
+    assert begins() == DEFAULT_ADDRESS
+    WorkerProcess.objects.create(
+        kind="server", host="elsewhere", pid=1, pid_started="1", heartbeat_at=timezone.now(),
+        address="http://127.0.0.1:8123",
+    )  # fmt: skip
+    assert begins() == "http://127.0.0.1:8123"
