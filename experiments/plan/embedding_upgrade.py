@@ -9,7 +9,7 @@ from experiments.plan.schema import EmbeddingUpgrade, StudyPlan
 from experiments.plan.specs import EvaluationSpec, Expansion, LeftOut, StoreSpec
 from stores.errors import InvalidInputError
 from stores.vectors.arms import arm_of, dial_name
-from stores.vectors.spaces import INSTEAD
+from stores.vectors.spaces import no_mixing
 
 NAME = "embedding_upgrade"
 FORMAT = "rag"
@@ -111,14 +111,14 @@ def leave_out_impossible(
     if old is None or new is None or old == new:
         return dict(expansions)
     gone = [name for name in planned_indexes(upgrade) if arm_of(name).crosses]
-    why = f"no mixing is possible of {old} and {new} dimensions; {INSTEAD}"
+    why = no_mixing(old, new)
     expansion = expansions[NAME]
     kept = Expansion(
         stores=tuple(store for store in expansion.stores if store.index not in gone),
         evaluations=tuple(cell for cell in expansion.evaluations if cell.index not in gone),
         left_out=(
             *expansion.left_out,
-            *(LeftOut("", FORMAT, f"the index {name}: {why}") for name in gone),
+            *(left_out_index(name, why) for name in gone),
         ),
     )
     if not kept.stores:
@@ -126,6 +126,11 @@ def leave_out_impossible(
             f"the test {NAME} has nothing to do: {why}", where="tests.embedding_upgrade.indexes"
         )
     return {**expansions, NAME: kept}
+
+
+def left_out_index(name: str, why: str) -> LeftOut:
+    """Return the record of an index that no history of the study can have."""
+    return LeftOut("", FORMAT, f"the index {name}: {why}")
 
 
 def retrieval_only(plan: StudyPlan) -> StudyPlan:

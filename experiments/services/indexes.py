@@ -3,9 +3,11 @@
 import hashlib
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 
-from experiments.models import Call, Evaluation, StoreBuild
+from experiments.models import Call, Evaluation, Run, StoreBuild
 from experiments.plan.budgets import write_budget
+from experiments.plan.embedding_upgrade import left_out_index
 from experiments.plan.schema import StudyPlan
 from experiments.runtime.pool import engine_pool
 from experiments.runtime.processes import this_process
@@ -27,6 +29,7 @@ from stores.keeping import find_store, identity_hash, keep_store
 from stores.selectors import history_value
 from stores.vectors.arms import Arm, Part
 from stores.vectors.generations import generation_to_json
+from stores.vectors.spaces import no_mixing
 from stores.workload.types import Probe
 
 Embedders = dict[Part, TimedEmbedder]
@@ -35,6 +38,8 @@ Embedders = dict[Part, TimedEmbedder]
 def build_index(build: StoreBuild, plan: StudyPlan, work: Work) -> None:
     """Build the index that a build names; a store with the same identity is taken as it is."""
     arm, embedders = arm_of(build.spec["index"]), _open(plan, ("old", "new"))
+    if arm.crosses and _leave_out_impossible(build, arm, embedders, work):
+        return
     budget, workspace = write_budget(plan), build.run.study.workspace
     main = arm_embedder(arm, old=embedders["old"], new=embedders["new"])
     identity = identity_hash(
@@ -73,6 +78,26 @@ def build_index(build: StoreBuild, plan: StudyPlan, work: Work) -> None:
             index=arm.name,
         )
         complete_build(build, work, store, reused=False)
+
+
+def _leave_out_impossible(build: StoreBuild, arm: Arm, embedders: Embedders, work: Work) -> bool:
+    """Take an index out of the run, for all histories, where its vectors have two sizes.
+
+    A launch does so itself where it can open both embedders; another process may hold them, and
+    then the first build finds out. Where the run has no other index, the build fails instead.
+    """
+    old, new = (embedders[part].generation.dimension for part in ("old", "new"))
+    same_index = build.run.store_builds.filter(spec__index=arm.name)
+    others = build.run.store_builds.exclude(spec__index=arm.name)
+    if old == new or not others.exists():
+        return False
+    with work.commit():
+        run = Run.objects.select_for_update().get(pk=build.run_id)
+        run.left_out = [*run.left_out, asdict(left_out_index(arm.name, no_mixing(old, new)))]
+        run.save(update_fields=["left_out"])
+        run.evaluations.filter(index=arm.name).delete()
+        same_index.delete()
+    return True
 
 
 def index_readings(

@@ -18,6 +18,11 @@ INSTEAD = (
 )
 
 
+def no_mixing(old_dimension: int, new_dimension: int) -> str:
+    """Say why vectors of two sizes cannot stand in one index, and what to do instead."""
+    return f"no mixing is possible of {old_dimension} and {new_dimension} dimensions; {INSTEAD}"
+
+
 @dataclass(frozen=True, slots=True)
 class SpaceCheck:
     """What the same texts look like in two spaces.

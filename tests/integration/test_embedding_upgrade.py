@@ -254,6 +254,27 @@ def test_vectors_of_two_sizes_run_without_the_mixed_index_and_say_why(workspace_
     assert not study_report(study)["space_check"]["same_size"]
 
 
+def test_a_worker_that_finds_two_sizes_leaves_the_mixed_indexes_out_as_the_launch_would(
+    workspace_plan,
+):
+    plan, workspace = workspace_plan
+    spaces = {"before": BagEmbedder("before"), "after": BagEmbedder("after", dimension=96)}
+    held_elsewhere = replace(around(), embedder=lambda _part: None)
+    study = launch_study(plan=plan, workspace=workspace, user=None, surroundings=held_elsewhere)
+    run = study.runs.get()
+    assert run.evaluations.filter(index="mixed").count() == 6
+    use_pool(UpgradePool(spaces))
+    try:
+        work_off()
+    finally:
+        use_pool(None)
+    run.refresh_from_db()
+    assert run.state == Run.State.COMPLETE
+    assert set(run.evaluations.values_list("index", flat=True)) == {"old", "full", "router"}
+    (left,) = run.left_out
+    assert left["reason"].startswith("the index mixed: no mixing is possible of 64 and 96")
+
+
 def with_spaces(spaces):
     return replace(around(), embedder=lambda part: spaces[part.key])
 
