@@ -111,7 +111,8 @@ def test_the_live_part_keeps_the_order_that_was_chosen(viewer, workspace):
 
 def test_stores_costs_forecast_and_checks_of_a_run_sort_and_download(viewer, run, path):
     run.preflight = [
-        {"name": "room", "expected": "1 GiB", "found": "9 GiB", "ok": True, "subject": "", "hint": ""},
+        {"name": "room", "expected": "1 GiB", "found": "9 GiB", "ok": True, "subject": "",
+         "hint": ""},
         {"name": "model", "expected": "old", "found": "other", "ok": False, "subject": "old",
          "hint": "=fetch it"},
     ]  # fmt: skip
