@@ -12,7 +12,6 @@ from analysis import page_tables as pt
 from analysis.addresses import query_with
 from analysis.answer_pages import AnswersInOrder
 from analysis.cell_words import title_of
-from analysis.history_tables import shortened
 from analysis.labels import FORMAT_NAMES
 from analysis.long_tables import LongTable, Rows, Sort, sort_query, text_of, words_for
 from analysis.page_tables import Column, PageTable, Row
@@ -105,13 +104,13 @@ def _answer(answer: Any, query: str) -> Row:
     url = f"{reverse('probe', args=[answer.probe_id])}{query}#cell-{cell.pk}"
     history = reverse("history", args=[probe.history_id]) + query
     return {
-        "probe": Shown(probe.question, shortened(probe.question, 110), url=url,
+        "probe": Shown(probe.question, pt.shortened(probe.question, 110), url=url,
                        more={"key": probe.key}),
-        "history": pt.text(probe.history.key, url=history),
+        "history": Shown(probe.history.key, probe.history.key, url=history, css="nowrap"),
         "kind": pt.text(kind_name(probe.kind), raw=probe.kind),
         "cell": Shown(name, name, title, more={"title": title}),
         "answer": _said(answer, bool(cell.reader)),
-        "right_answer": Shown(probe.answer, shortened(probe.answer, 60), css="code"),
+        "right_answer": pt.code(probe.answer, 60),
         "verdict": _verdict(answer, bool(cell.reader)),
     }  # fmt: skip
 
@@ -119,7 +118,7 @@ def _answer(answer: Any, query: str) -> Row:
 def _said(answer: Answer, asked: bool) -> Shown:
     more = {"rank": answer.rank}
     if asked:
-        return Shown(answer.text or None, shortened(answer.text, 120) or "(empty)", more=more)
+        return Shown(answer.text or None, pt.shortened(answer.text, 120) or "(empty)", more=more)
     ranked = f"first evidence at rank {answer.rank}"
     words = ranked if answer.rank else "no evidence among the first 8"
     return Shown(None, words, more=more, css="quiet")

@@ -78,7 +78,7 @@ def probes(history: History, study: Study | None, query: Mapping[str, str]) -> L
         more = {"key": probe.key, "quarantined": probe.quarantined_because or None}
         return {
             "question": Value(probe.question, probe.question, gone, url, more),
-            "answer": Value(probe.answer, shortened(probe.answer, 200), css="code"),
+            "answer": pt.code(probe.answer, 200),
             "kind": pt.text(kind_name(probe.kind), raw=probe.kind),
             "class": pt.text(probe.memory_class),
             "evidence": pt.links([(str(key), _event(query, str(key))) for key in probe.evidence]),
@@ -128,7 +128,7 @@ def cell_keys(cells: Sequence[Cell]) -> list[str]:
 
 def _heat_row(row: ProbeRow, names: Sequence[str], study: str, query: Mapping[str, str]) -> Row:
     probe, url = row.probe, reverse("probe", args=[row.probe.pk])
-    shown = shortened(probe.question, SHOWN_CHARS)
+    shown = pt.shortened(probe.question, SHOWN_CHARS)
     results = {
         name: _heat_cell(cell, answer, f"{url}?{urlencode({'study': study})}")
         for name, (cell, answer) in zip(names, row.pairs, strict=True)
@@ -176,8 +176,3 @@ def _n_right(cells: Sequence[Cell]) -> Subquery:
     answers = Answer.objects.filter(attempt__in=attempts, probe=OuterRef("pk")).order_by()
     counted = answers.values("probe").annotate(n=Count("pk", filter=Q(correct=True)))
     return Subquery(counted.values("n"))
-
-
-def shortened(words: str, chars: int) -> str:
-    """A text on one page of many: the first `chars` characters."""
-    return words if len(words) <= chars else f"{words[: chars - 1]}…"

@@ -184,6 +184,17 @@ def label(raw: Raw, words: str, css: str = "", *, note: str = "") -> Value:
     return Value(raw, words, note, css=f"label {css}".rstrip())
 
 
+def shortened(words: str, chars: int) -> str:
+    """A text as one of many on a page: its first `chars` characters."""
+    return words if len(words) <= chars else f"{words[: chars - 1]}…"
+
+
+def code(words: str, chars: int) -> Value:
+    """A text as it was written, such as the right answer; a short one stays in one line."""
+    css = "code" if len(words) > LONG else "code nowrap"
+    return Value(words, shortened(words, chars), css=css)
+
+
 def links(pairs: Sequence[tuple[str, str]]) -> Value:
     """Several links, as text and address; a dash where there is none."""
     joined = ", ".join(name for name, _ in pairs)

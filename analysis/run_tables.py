@@ -53,7 +53,7 @@ def _evaluation(run: Run, spent: Spent) -> Row:
     notes = [f"{key}: {value}" for key, value in e.varied.items()]
     notes += [f"{spent.n_attempts} attempts"] if spent.n_attempts > 1 else []
     return {
-        "history": pt.text(e.history.key, url=_history(e, cell)),
+        "history": _history(e, cell),
         "format": _format(e.format, cell_extras(e)),
         "writer": nobody(e.writer),
         "reader": nobody(e.reader),
@@ -89,7 +89,7 @@ def _build(run: Run, spent: Spent) -> Row:
     notes = ["reused: built by an earlier run"] if build.reused else []
     notes += [str(notice) for notice in build.store.notices] if build.store else []
     return {
-        "history": pt.text(build.history.key, url=_history(build, {"study": run.study.key})),
+        "history": _history(build, {"study": run.study.key}),
         "format": _format(build.format, build_extras(build), url),
         "made_by": nobody(build.writer or build.embedder),
         **_spent(spent, " ".join(notes)),
@@ -101,8 +101,9 @@ def _format(name: str, extras: str, url: str = "") -> pt.Value:
     return pt.Value(shown, shown, extras, url, {"cell": extras})
 
 
-def _history(job: Any, query: dict[str, Any]) -> str:
-    return f"{reverse('history', args=[job.history_id])}?{urlencode(query)}"
+def _history(job: Any, query: dict[str, Any]) -> pt.Value:
+    url = f"{reverse('history', args=[job.history_id])}?{urlencode(query)}"
+    return pt.Value(job.history.key, job.history.key, url=url, css="nowrap")
 
 
 def nobody(key: str, words: str = "nobody") -> pt.Value:

@@ -1,6 +1,7 @@
 """The tables about stores: all of them, and of one its evidence and its items."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
@@ -12,7 +13,6 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from analysis import page_tables as pt
-from analysis.history_tables import shortened
 from analysis.labels import FORMAT_NAMES
 from analysis.long_tables import LongTable, sort_query, text_of, words_for
 from analysis.page_tables import Column, PageTable, Row, Value
@@ -34,7 +34,7 @@ class _Length(Func):
         super().__init__(F(name), function=f"{function}_array_length")
 
 
-def stores(found: QuerySet[Store], *, page_name: str = "page") -> LongTable:
+def stores(found: QuerySet[Store], *, title: str = "Stores", page_name: str = "page") -> LongTable:
     """Stores without their content and their coverage probe by probe."""
     found = found.defer("coverage").annotate(
         n_kept=_number("spans_kept"), n_required=_number("spans_required")
@@ -54,7 +54,7 @@ def stores(found: QuerySet[Store], *, page_name: str = "page") -> LongTable:
         "evidence_kept": [share],
         "notices": [_Length("notices")],
     }
-    return LongTable("stores", "Stores", columns, found,
+    return LongTable("stores", title, columns, found,
                      sort_query(found, keys, then=("history__key", "format", "writer", "pk")),
                      lambda shown: [_store(one) for one in shown], page_name)  # fmt: skip
 
@@ -98,13 +98,13 @@ def _span(row: CoverageRow, span: Any, address: Callable[[str], str]) -> Row:
     found, event = str(span.get("found_in") or ""), str(span["event"])
     with_entity = span.get("with_entity")
     return {
-        "probe": Value(question, shortened(question, 110), url=url, more={"key": row.key}),
-        "evidence": Value(span["span"], shortened(span["span"], 80), event, address(event),
-                          {"event": event}, "code"),
+        "probe": Value(question, pt.shortened(question, 110), url=url, more={"key": row.key}),
+        "evidence": replace(pt.code(str(span["span"]), 80), note=event, url=address(event),
+                            more={"event": event}),
         "state": Value(str(span["state"]), words, "without its entity" if apart else "",
                        more={"with_entity": None if with_entity is None else int(with_entity)},
                        css=f"label {css}"),
-        "found_in": Value(found or None, shortened(found, 60) or "–"),
+        "found_in": Value(found or None, pt.shortened(found, 60) or "–"),
     }  # fmt: skip
 
 

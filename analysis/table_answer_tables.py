@@ -62,7 +62,7 @@ def _answer(one: TableAnswer, query: Query) -> Row:
     rank = Value(None, "–") if one.rank is None else Value(one.rank, pt.plain(one.rank, 0))
     return {
         "probe": pt.text(one.probe, url=f"?{everywhere}"),
-        "history": pt.text(one.history, url=_narrowed(query, one.history)),
+        "history": Value(one.history, one.history, url=_narrowed(query, one.history), css="nowrap"),
         "kind": pt.text(kind_name(one.kind), raw=one.kind),
         "cell": Value(name, name, title, more={"title": title}),
         "rank": rank,

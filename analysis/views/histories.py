@@ -41,7 +41,7 @@ def history_page(request: HttpRequest, history_id: int) -> HttpResponseBase:
     found = selectors.stores(workspace_of(request), history.key)
     heat = tables.heat(history, study, cells, filters_of(request, HEAT_FILTERS))
     probes = tables.probes(history, study, request.GET.dict())
-    stores = store_tables.stores(found, page_name="stores_page")
+    stores = store_tables.stores(found, title="Stores made from it", page_name="stores_page")
     if "csv" in request.GET:
         labels = "; ".join(labels_of(study)) if study else ""
         return table_csv(request, history.key, [replace(heat, labels=labels), probes, stores])
