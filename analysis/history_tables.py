@@ -12,7 +12,7 @@ from django.utils.http import urlencode
 
 from analysis import page_tables as pt
 from analysis.addresses import query_with
-from analysis.long_tables import LongTable, sort_query, text_of
+from analysis.long_tables import PAGE_SIZE, LongTable, sort_query, text_of
 from analysis.page_tables import Column, Row, Value
 from analysis.selectors import Cell, ProbeRow, probe_rows
 from analysis.templatetags.memport import format_name, kind_name, reason_words
@@ -20,6 +20,8 @@ from experiments.models import Answer, Study
 from stores.models import History, Probe
 
 SHOWN_CHARS = 90
+# Results on one page of the heat map; each takes some 200 bytes.
+HEAT_CELLS = 1000
 
 
 def histories(found: QuerySet[History]) -> LongTable:
@@ -113,8 +115,10 @@ def heat(
     def write(shown: Sequence[Probe]) -> list[Row]:
         return [_heat_row(row, names, of_study, query) for row in probe_rows(shown, cells)]
 
-    return LongTable("heat", "How each cell did on each probe", columns, found,
-                     sort_query(found, keys, then=("position",)), write)  # fmt: skip
+    size = min(PAGE_SIZE, max(10, HEAT_CELLS // max(1, len(cells))))
+    sort = sort_query(found, keys, then=("position",))
+    return LongTable("heat", "How each cell did on each probe", columns, found, sort, write,
+                     page_size=size)  # fmt: skip
 
 
 def cell_keys(cells: Sequence[Cell]) -> list[str]:

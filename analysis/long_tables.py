@@ -14,7 +14,7 @@ from django.db.models.functions import Lower, NullIf
 from analysis.page_tables import Column, Row, cells_of, csv_lines, order_asked
 from analysis.page_tables import Value as Shown
 
-BATCH = 1000
+PAGE_SIZE, BATCH = 100, 1000
 # Rows as they lie: a query, or a sequence that looks its parts up.
 Rows = QuerySet[Any] | Sequence[Any]
 # Puts rows in the order of a column, downwards or not; what is undefined last.
@@ -47,6 +47,7 @@ class LongTable:
     sort: Sort
     write: Write
     page_name: str = "page"
+    page_size: int = PAGE_SIZE
     sorted_by: str = ""
     descending: bool = False
     labels: str = ""

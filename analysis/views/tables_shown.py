@@ -35,7 +35,7 @@ def shown_table(request: HttpRequest, table: AnyTable) -> Shown:
     if isinstance(table, PageTable):
         page = page_of(request, table.cells, table.page_name)
     else:
-        page = page_of(request, table.found, table.page_name)
+        page = page_of(request, table.found, table.page_name, size=table.page_size)
         page.object_list = table.cells_of(list(page.object_list))
     return Shown(table, page, table.page_name)
 

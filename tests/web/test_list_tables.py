@@ -7,6 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from analysis import history_tables, selectors
 from experiments.models import Call, Evaluation, Run
 from experiments.run_costs import costs
 from stores.models import History, Store
@@ -196,6 +197,14 @@ def test_the_heat_map_sorts_by_a_cell_and_by_what_is_right(viewer, study):
     assert rights == sorted(rights, reverse=True)
     page = text_of(viewer.get(path + "?sort=-heat.right"))
     assert [int(row[-1].split()[0]) for row in shown(page, "heat")] == rights
+
+
+def test_a_heat_map_of_many_cells_shows_fewer_probes_at_once(study):
+    history = History.objects.first()
+    cells = selectors.cells_of(history, study, filters={})
+    assert history_tables.heat(history, study, cells[:1], {}).page_size == 100
+    assert history_tables.heat(history, study, cells, {}).page_size == 1000 // 12
+    assert history_tables.heat(history, study, cells * 20, {}).page_size == 10
 
 
 def test_the_probes_of_a_history_sort_apart_from_its_heat_map(viewer, study):
