@@ -1,12 +1,13 @@
-"""Pages of a long list of answers, without sorting all of it for each page."""
+"""Pages of a long list of answers, without sorting or carrying all of it for each page."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from django.db.models import QuerySet
 
 from experiments.models import Answer
 
+BATCH = 1000
 Find = Callable[[Sequence[int]], QuerySet[Answer]]
 
 
@@ -34,6 +35,10 @@ class AnswersByHistory(Sequence[Answer]):
     def __len__(self) -> int:
         return sum(size for _, size in self.sizes)
 
+    def __iter__(self) -> Iterator[Answer]:
+        for history, _ in self.sizes:
+            yield from self.find(self.attempts[history])
+
     def __getitem__(self, at: Any) -> Any:
         if not isinstance(at, slice):
             return self[at : at + 1][0]
@@ -47,3 +52,26 @@ class AnswersByHistory(Sequence[Answer]):
                 touched += self.attempts[history]
             begin += size
         return list(self.find(touched)[first - skipped : last - skipped])
+
+
+class AnswersInOrder(Sequence[Answer]):
+    """Answers in any other order: the database sorts their keys alone, a page reads its rows.
+
+    `n_answers`: how many they are, known from their counts.
+    """
+
+    def __init__(self, query: QuerySet[Answer], n_answers: int) -> None:
+        self.query, self.n_answers = query, n_answers
+
+    def __len__(self) -> int:
+        return self.n_answers
+
+    def __iter__(self) -> Iterator[Answer]:
+        return self.query.iterator(BATCH)
+
+    def __getitem__(self, at: Any) -> Any:
+        if not isinstance(at, slice):
+            return self[at : at + 1][0]
+        keys = list(self.query.values_list("pk", flat=True)[at])
+        found = {answer.pk: answer for answer in self.query.filter(pk__in=keys).order_by()}
+        return [found[key] for key in keys]

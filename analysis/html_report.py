@@ -1,8 +1,10 @@
 """A report as one self-contained page: it opens offline and loads nothing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+from django.conf import settings
 from django.template.loader import render_to_string
 
 from analysis import (
@@ -14,30 +16,50 @@ from analysis import (
     swap_view,
     tests_view,
 )
-from analysis.page_parts import Asked, labelled
+from analysis import page_tables as pt
+from analysis.page_parts import Asked, PartPage, labelled, labels_of
+from analysis.page_tables import Column, PageTable, Row, Value
 from analysis.planning import UNPLANNED, direction_mark
 from analysis.words import points
 from experiments.models import Study
 
 WIDTH, LABEL, ROW = 720, 250, 34
 # What a report shows below its verdicts: the same sections as on the pages of a study.
-PAGES = (swap_view, gap_view, loss_view, tests_view, repair_view, screening_view, gates_view)
+PAGES = {
+    "swap": swap_view, "indexes": gap_view, "loss": loss_view, "tests": tests_view,
+    "repair": repair_view, "screening": screening_view, "gates": gates_view,
+}  # fmt: skip
+DIRECTION_COLUMNS = (
+    Column("format", "Format"), Column("own", "Own store", True),
+    Column("inherited", "Inherited store", True), Column("delta", "Swap delta, pp", True),
+    Column("retained", "Retained performance", True),
+    Column("service", "Service change, pp", True),
+)  # fmt: skip
 # A longer table (every single prediction) is in the JSON alone.
 LONGEST = 300
 Document = Mapping[str, Any]
 
 
 def html_report(document: Document) -> str:
-    """Return the page of a report. Charts are drawn here; the page holds no script."""
-    pages = [page.build(_asked(document)) for page in PAGES]
+    """Return the page of a report. Charts are drawn here; its one script sorts the tables."""
+    made = {slug: page.build(_asked(document)) for slug, page in PAGES.items()}
+    labels = "; ".join(labels_of(document))
     return render_to_string(
         "analyze/report.html",
         {
             "report": document,
             "chart": swap_chart(document),
-            "directions": [_direction(direction) for direction in document["directions"]],
-            "pages": [labelled(page, document) for page in pages if not page.missing],
+            "directions": [
+                _direction(direction, f"direction-{place}", labels)
+                for place, direction in enumerate(document["directions"], 1)
+            ],
+            "pages": [
+                _named(labelled(page, document), slug)
+                for slug, page in made.items()
+                if not page.missing
+            ],
             "longest": LONGEST,
+            "script": sorting_script(),
             "only": _one_history(document),
         },
     )
@@ -45,15 +67,40 @@ def html_report(document: Document) -> str:
 
 def html_comparison(document: Document) -> str:
     """Return the page of two reports side by side; as self-contained as that of one."""
-    rows = [
+    titles = [one["title"] for one in document["reports"]]
+    columns = (Column("direction", "Direction"), Column("format", "Format"),
+               Column("first", titles[0]), Column("second", titles[1]))  # fmt: skip
+    rows = tuple(
         {
-            "direction": f"{row['old']} → {row['new']}",
-            "format": " ".join(filter(None, (row["format"], row["embedder"]))),
-            "sides": [_side(row["first"]), _side(row["second"])],
+            "direction": pt.text(f"{row['old']} → {row['new']}"),
+            "format": pt.text(" ".join(filter(None, (row["format"], row["embedder"])))),
+            "first": _side(row["first"]),
+            "second": _side(row["second"]),
         }
         for row in document["rows"]
-    ]
-    return render_to_string("analyze/comparison.html", {"report": document, "rows": rows})
+    )
+    named = [f"first: {titles[0]}", f"second: {titles[1]}"]
+    said = dict.fromkeys(label for one in document["reports"] for label in one["labels"])
+    labels = "; ".join([*named, *said])
+    table = PageTable("comparison", "Side by side", columns, rows, labels=labels)
+    return render_to_string(
+        "analyze/comparison.html",
+        {"report": document, "table": table, "script": sorting_script()},
+    )
+
+
+def sorting_script() -> str:
+    """The script that sorts tables without a server, to stand in the page itself."""
+    return (settings.BASE_DIR / "static" / "js" / "tables.js").read_text("utf-8")
+
+
+def _named(page: PartPage, slug: str) -> PartPage:
+    """Return a page with the keys of its tables made unique in a file of all pages."""
+    sections = (
+        replace(one, tables=tuple(replace(t, key=f"{slug}-{t.key}") for t in one.tables))
+        for one in page.sections
+    )
+    return replace(page, sections=tuple(sections))
 
 
 def _asked(document: Document) -> Asked:
@@ -62,17 +109,22 @@ def _asked(document: Document) -> Asked:
     return Asked(study, document, {})
 
 
-def _side(figures: Document | None) -> dict[str, str]:
+FIGURES = ("own", "inherited", "swap_delta_pp", "service_change_pp")
+
+
+def _side(figures: Document | None) -> Value:
     if figures is None:
-        return {"missing": "not there"}
-    return {
-        "verdict": figures["verdict"]["sentence"],
-        "mark": "" if figures["planned"] else f" ({UNPLANNED})",
-        "own": _accuracy(figures["own"]),
-        "inherited": _accuracy(figures["inherited"]),
-        "delta": _pp(figures["swap_delta_pp"]),
-        "service": _pp(figures["service_change_pp"]),
-    }
+        return Value(None, "not there", more=dict.fromkeys(FIGURES))
+    own, inherited = _accuracy(figures["own"]), _accuracy(figures["inherited"])
+    delta, service = _pp(figures["swap_delta_pp"]), _pp(figures["service_change_pp"])
+    sentence = figures["verdict"]["sentence"]
+    return Value(
+        sentence,
+        f"{sentence}{'' if figures['planned'] else f' ({UNPLANNED})'}",
+        f"Own {own}; inherited {inherited}; swap delta {delta}; service change {service}",
+        more={name: figures[name]["value"] for name in FIGURES}
+        | {"planned": "yes" if figures["planned"] else UNPLANNED},
+    )
 
 
 def _one_history(document: Document) -> list[dict[str, Any]]:
@@ -135,27 +187,39 @@ def swap_chart(document: Document) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _direction(direction: Document) -> dict[str, Any]:
+def _direction(direction: Document, key: str, labels: str) -> dict[str, Any]:
+    rows = tuple(_direction_row(entry) for entry in direction["formats"])
+    title = "Own and inherited store, format by format"
     return {
         "old": direction["old"],
         "new": direction["new"],
         "mark": direction_mark(direction),
         "rows": [
-            {
-                "name": " ".join(filter(None, (entry["format"], entry["embedder"]))),
-                "verdict": entry["verdict"],
-                "own": _accuracy(entry["own"]),
-                "inherited": _accuracy(entry["inherited"]),
-                "delta": _pp(entry["swap_delta_pp"]),
-                "retained": _number(entry["retained_performance"]),
-                "service": _pp(entry["service_change_pp"]),
-            }
-            for entry in direction["formats"]
+            {"name": _format(entry), "verdict": entry["verdict"]} for entry in direction["formats"]
         ],
+        "table": PageTable(key, title, DIRECTION_COLUMNS, rows, labels=labels),
     }
 
 
-def _span(figure: Document, words: Sequence[str]) -> str:
+def _direction_row(entry: Document) -> Row:
+    return {
+        "format": Value(_format(entry), _format(entry), more={
+            "verdict": entry["verdict"]["outcome"],
+            "planned": "yes" if entry["planned"] else UNPLANNED,
+        }),
+        "own": pt.estimate(entry["own"], pt.percent),
+        "inherited": pt.estimate(entry["inherited"], pt.percent),
+        "delta": pt.estimate(entry["swap_delta_pp"], pt.pp),
+        "retained": pt.estimate(entry["retained_performance"], pt.fraction),
+        "service": pt.estimate(entry["service_change_pp"], pt.pp),
+    }  # fmt: skip
+
+
+def _format(entry: Document) -> str:
+    return " ".join(filter(None, (entry["format"], entry["embedder"])))
+
+
+def _span(figure: Document, words: list[str]) -> str:
     return f" [{words[0]}, {words[1]}]" if figure.get("low") is not None else ""
 
 
@@ -171,13 +235,6 @@ def _accuracy(figure: Document) -> str:
         return "—"
     ends = [f"{100 * (figure.get(end) or 0):.1f}" for end in ("low", "high")]
     return f"{100 * figure['value']:.1f} %{_span(figure, ends)}"
-
-
-def _number(figure: Document) -> str:
-    if figure["value"] is None:
-        return "—"
-    ends = [f"{figure.get(end) or 0:.3f}" for end in ("low", "high")]
-    return f"{figure['value']:.3f}{_span(figure, ends)}"
 
 
 def _p(figure: Document) -> str:

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -40,6 +40,10 @@ class Value:
         Where it leads: the answers behind it.
     more
         Further columns of the download, by the end of their name.
+    css
+        The style of the text, where it is a label or a quotation.
+    links
+        Several links in place of the text, as text and address.
     """
 
     raw: Raw
@@ -47,6 +51,8 @@ class Value:
     note: str = ""
     url: str = ""
     more: Mapping[str, Raw] = field(default_factory=dict)
+    css: str = ""
+    links: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_long(self) -> bool:
@@ -72,19 +78,24 @@ class PageTable:
     labels: str = ""
 
     @property
+    def page_name(self) -> str:
+        """What counts the pages of this table in an address."""
+        return f"{self.key}_page"
+
+    @property
     def cells(self) -> list[list[tuple[Column, Value]]]:
         """Row by row, each column with its value."""
-        return [[(c, row.get(c.key, NOTHING)) for c in self.columns] for row in self.rows]
+        return cells_of(self.columns, self.rows)
 
     def in_order(self, sort: str) -> "PageTable":
         """Return the table as `table.column` or `-table.column` wants it; what is undefined last.
 
         An order for another table, or for a column that there is not, changes nothing.
         """
-        descending = sort.startswith("-")
-        table, _, key = sort.removeprefix("-").rpartition(".")
-        if table != self.key or key not in {column.key for column in self.columns}:
+        asked = order_asked(sort, self.key, self.columns)
+        if asked is None:
             return self
+        key, descending = asked
         known = [row for row in self.rows if row.get(key, NOTHING).raw is not None]
         blank = [row for row in self.rows if row.get(key, NOTHING).raw is None]
         ordered = sorted(known, key=lambda row: _order(row[key].raw), reverse=descending)
@@ -92,27 +103,56 @@ class PageTable:
 
     def csv_text(self) -> str:
         """The table with full precision; intervals and reasons have columns of their own."""
-        names = self._names()
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        labels = [self.labels] if self.labels else []
-        writer.writerow(
-            [f"{key}_{more}" if more else key for key, more in names] + ["labels"] * len(labels)
-        )
-        for row in self.rows:
-            writer.writerow([_csv(row.get(key, NOTHING), more) for key, more in names] + labels)
-        return out.getvalue()
+        return "".join(csv_lines(self.columns, self.rows, self.rows, self.labels))
 
-    def _names(self) -> list[tuple[str, str]]:
-        """Every column of the download: (column, end of the name, or '')."""
-        names = []
-        for column in self.columns:
-            names.append((column.key, ""))
-            ends = dict.fromkeys(
-                end for row in self.rows for end in row.get(column.key, NOTHING).more
-            )
-            names += [(column.key, end) for end in ends]
-        return names
+
+def order_asked(sort: str, key: str, columns: Iterable[Column]) -> tuple[str, bool] | None:
+    """The column by which an address sorts the table `key`, and whether downwards.
+
+    None: it sorts another table, or names a column that there is not.
+
+    Examples
+    --------
+    >>> order_asked("-cells.n", "cells", [Column("n", "n")])
+    ('n', True)
+    """
+    table, _, column = sort.removeprefix("-").partition(".")
+    if table != key or column not in {one.key for one in columns}:
+        return None
+    return column, sort.startswith("-")
+
+
+def cells_of(columns: Sequence[Column], rows: Iterable[Row]) -> list[list[tuple[Column, Value]]]:
+    """Row by row, each column with its value."""
+    return [[(c, row.get(c.key, NOTHING)) for c in columns] for row in rows]
+
+
+def csv_lines(
+    columns: Sequence[Column], like: Iterable[Row], rows: Iterable[Row], labels: str = ""
+) -> Iterator[str]:
+    """Write a download line by line, the names first; `like`: rows with every further column."""
+    names = _names(columns, list(like))
+    last = [labels] if labels else []
+    head = [_harmless(f"{key}_{more}" if more else key) for key, more in names]
+    yield _csv_line(head + ["labels"] * len(last))
+    for row in rows:
+        yield _csv_line([_csv(row.get(key, NOTHING), more) for key, more in names] + last)
+
+
+def _names(columns: Sequence[Column], rows: Sequence[Row]) -> list[tuple[str, str]]:
+    """Every column of the download: (column, end of the name, or '')."""
+    names = []
+    for column in columns:
+        names.append((column.key, ""))
+        ends = dict.fromkeys(end for row in rows for end in row.get(column.key, NOTHING).more)
+        names += [(column.key, end) for end in ends]
+    return names
+
+
+def _csv_line(values: Sequence[str]) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerow(values)
+    return out.getvalue()
 
 
 def _order(raw: Raw) -> tuple[int, float, str]:
@@ -127,14 +167,38 @@ def _csv(value: Value, more: str) -> str:
     raw = value.more.get(more) if more else value.raw
     if raw is None:
         return ""
-    if isinstance(raw, str):
-        return f"'{raw}" if raw.startswith(FORMULA_SIGNS) else raw
-    return repr(raw)
+    return _harmless(raw) if isinstance(raw, str) else repr(raw)
+
+
+def _harmless(words: str) -> str:
+    return f"'{words}" if words.startswith(FORMULA_SIGNS) else words
 
 
 def text(value: str, *, note: str = "", url: str = "", raw: Raw = None) -> Value:
     """A text; `raw` where it stands for a number that decides the order."""
     return Value(value if raw is None else raw, value, note, url)
+
+
+def label(raw: Raw, words: str, css: str = "", *, note: str = "") -> Value:
+    """A short text in a frame: `css` is good, bad, warn, accent or nothing."""
+    return Value(raw, words, note, css=f"label {css}".rstrip())
+
+
+def shortened(words: str, chars: int) -> str:
+    """A text as one of many on a page: its first `chars` characters."""
+    return words if len(words) <= chars else f"{words[: chars - 1]}…"
+
+
+def code(words: str, chars: int) -> Value:
+    """A text as it was written, such as the right answer; a short one stays in one line."""
+    css = "code" if len(words) > LONG else "code nowrap"
+    return Value(words, shortened(words, chars), css=css)
+
+
+def links(pairs: Sequence[tuple[str, str]]) -> Value:
+    """Several links, as text and address; a dash where there is none."""
+    joined = ", ".join(name for name, _ in pairs)
+    return Value(joined or None, joined or "–", links=tuple(pairs))
 
 
 def planned(entry: Mapping[str, Any]) -> Value:
@@ -226,8 +290,3 @@ def dollars(value: float) -> str:
     if value >= 0.1:
         return f"${value:.2f}"
     return f"${value:.3f}" if value >= 0.001 else f"${value:.6f}".rstrip("0")
-
-
-def download(tables: Sequence[PageTable], key: str) -> PageTable | None:
-    """The table with this key, or None."""
-    return next((table for table in tables if table.key == key), None)

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import Avg, Count, OuterRef, Q, QuerySet, Subquery
 
+from analysis.answer_filters import ANY, EMPTY, NONE, meant
 from analysis.cell_words import reads_inherited, short_title_of, title_of
 from analysis.observations import COLUMNS, headline_attempts
 from analysis.stats.indexes import migrated_share
@@ -25,9 +26,6 @@ CELL_FILTERS = {
 PROBE_FILTERS = {"kind": "probe__kind", "memory_class": "probe__memory_class", "reason": "reason"}
 ANSWER_FILTERS = (*CELL_FILTERS, *PROBE_FILTERS)
 FORMAT_ORDER = ("lc_raw", "rag", "notes", "kg_fixed")
-# In an address: the cells that are no index of an embedding upgrade.
-NO_INDEX = "none"
-ANY_REPAIR = "any"
 RIGHT_VALUES = {"right": True, "wrong": False, "unscored": None}
 
 
@@ -173,7 +171,7 @@ def by_format(columns: Sequence[Any]) -> list[tuple[str, list[Any]]]:
 
 def _matches(evaluation: Evaluation, filters: Mapping[str, str]) -> bool:
     wanted = {name: filters[name] for name in CELL_FIELDS if name in filters}
-    if wanted.get("index") == NO_INDEX:
+    if wanted.get("index") == NONE:
         wanted["index"] = ""
     return bool(wanted) and all(str(getattr(evaluation, n)) == v for n, v in wanted.items())
 
@@ -197,13 +195,11 @@ def probe_rows(probes: Sequence[Probe], cells: Sequence[Cell]) -> list[ProbeRow]
 
 
 def attempts_of(study: Study, filters: Mapping[str, str]) -> dict[str, list[int]]:
-    """By history, the ids of the attempts that headline figures use in the cells of an address.
-
-    An address that names a format and no repair means what was not repaired; `any` means all.
-    """
-    if not all(filters.get(name, "0").isdecimal() for name in ("repeat", "rung")):
+    """By history, the ids of the attempts that headline figures use in the cells of an address."""
+    wanted = _cell_filters(filters)
+    if not all(wanted.get(f"evaluation__{name}", "0").isdecimal() for name in ("repeat", "rung")):
         return {}
-    attempts = Attempt.objects.filter(evaluation__run__study=study, **_cell_filters(filters))
+    attempts = Attempt.objects.filter(evaluation__run__study=study, **wanted)
     found: dict[str, list[int]] = {}
     for row in headline_attempts(attempts):
         found.setdefault(row["evaluation__history__key"], []).append(row["id"])
@@ -224,15 +220,12 @@ def answers(attempts: Iterable[int], filters: Mapping[str, str]) -> QuerySet[Ans
 
 
 def _cell_filters(filters: Mapping[str, str]) -> dict[str, str]:
-    """Conditions on the evaluation; where it is no index or no repair, the empty one."""
-    wanted = {name: filters[name] for name in CELL_FILTERS if filters.get(name)}
-    if wanted.get("index") == NO_INDEX:
-        wanted["index"] = ""
-    if "format" in wanted:
-        wanted.setdefault("repair", "")
-    if wanted.get("repair") == ANY_REPAIR:
-        del wanted["repair"]
-    return {CELL_FILTERS[name]: value for name, value in wanted.items()}
+    """Conditions on the evaluation; `none` means an empty index, repair or rung."""
+    return {
+        CELL_FILTERS[name]: EMPTY.get(name, value) if value == NONE else value
+        for name, value in meant(filters).items()
+        if name in CELL_FILTERS
+    }
 
 
 NOBODY = Q(attempt__evaluation__reader="")
@@ -263,6 +256,7 @@ def answer_choices(study: Study) -> dict[str, list[str]]:
         name: sorted(set(cells.order_by().values_list(name, flat=True)) - {""})
         for name in ("format", "writer", "reader", "embedder", "index", "repair", "condition")
     }
+    choices["repair"] += [ANY] if choices["repair"] else []
     choices["history"] = sorted(set(cells.order_by().values_list("history__key", flat=True)))
     choices["kind"] = sorted(set(probes.order_by().values_list("kind", flat=True)))
     choices["correct"] = list(RIGHT_VALUES)

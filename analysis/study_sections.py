@@ -7,6 +7,7 @@ from django.utils.http import urlencode
 
 from analysis import charts, gap_view, gates_view, tests_view
 from analysis import page_tables as pt
+from analysis.cost_tables import COST_COLUMNS, cost_row
 from analysis.labels import FORMAT_NAMES
 from analysis.page_parts import Asked, Chart, Section
 from analysis.page_tables import Column, PageTable
@@ -108,39 +109,16 @@ def costs(spent: Iterable[tuple[Run, Sequence[Cost], float, float]]) -> Section:
     for run, parts, dollars, seconds in spent:
         name = f"{run.test.replace('_', ' ')} {run.number}"
         findings.append(f"{usd(dollars)} and {duration(seconds)} of engine time for the run {name}")
-        rows += [_cost(run, name, cost) for cost in parts]
+        at = pt.text(name, url=reverse("run", args=[run.pk]))
+        rows += [{**cost_row(cost), "run": at} for cost in parts]
     title = "What it cost"
     if not findings:
         return Section(title, notes=("Nothing was run here, so that nothing was spent here.",))
-    columns = (
-        Column("role", "Role"), Column("model", "Model"),
-        Column("calls", "Calls", True), *(Column(key, words, True) for key, words in TOKENS),
-        Column("engine_s", "Engine time", True), Column("cost_usd", "Cost, US dollars", True),
-        Column("run", "Run"),
-    )  # fmt: skip
+    columns = (*COST_COLUMNS, Column("run", "Run"))
     tables = (PageTable("costs", "Calls of every run", columns, tuple(rows)),) if rows else ()
     return Section(title, tuple(findings), None, tables,
                    ("Dollars at the plan’s prices. Tokens “–”: an embedder counts none. A store "
                     "that was reused cost nothing again.",))  # fmt: skip
-
-
-TOKENS = (
-    ("prompt_tokens", "Prompt tokens"), ("cached_tokens", "Cached"),
-    ("computed_tokens", "Computed"), ("output_tokens", "Output"),
-)  # fmt: skip
-
-
-def _cost(run: Run, name: str, cost: Cost) -> pt.Row:
-    tokens = {key: getattr(cost, key) for key, _ in TOKENS}
-    return {
-        "role": pt.text(cost.role),
-        "model": pt.text(cost.model),
-        "run": pt.text(name, url=reverse("run", args=[run.pk])),
-        "calls": pt.count(cost.calls),
-        **{k: pt.Value(None, "–") if n is None else pt.count(n) for k, n in tokens.items()},
-        "engine_s": pt.number(cost.engine_s, duration),
-        "cost_usd": pt.number(cost.cost_usd, usd),
-    }
 
 
 def left_out(runs: Iterable[Run], deviations: Iterable[Deviation]) -> Section:

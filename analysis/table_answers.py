@@ -1,17 +1,18 @@
 """The answers behind a number of a study that came in a table: by history, then one by one."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
+from analysis.answer_filters import ANY, EMPTY, NONE, meant
+from analysis.cell_words import title_of
+from analysis.labels import FORMAT_NAMES
 from analysis.stats.cells import ABSENT, BLANK, RIGHT, Cell, Cube
 
 CELL_FIELDS = tuple(field.name for field in fields(Cell))
-# Where an address names a cell, these are empty unless it says otherwise; `any` widens them.
-USUALLY_EMPTY = ("index", "repair", "rung")
-NONE, ANY = ("none", "any")
 SCORES = {"right": RIGHT, "wrong": 0, "unscored": BLANK}
 FILTERS = (*CELL_FIELDS, "history", "probe", "kind", "memory_class", "correct")
 
@@ -61,6 +62,34 @@ class Found(Sequence[TableAnswer]):
     def __iter__(self) -> Iterator[TableAnswer]:
         return (self._answer(*place) for place in self.places.tolist())
 
+    def in_order(self, key: str, descending: bool) -> "Found":
+        """The same answers by one column of the page; what is undefined last, ties as they were."""
+        values, known = self._values(key)
+        found = copy(self)
+        found.places = self.places[np.lexsort((-values if descending else values, ~known))]
+        return found
+
+    def _values(self, key: str) -> tuple[Any, Any]:
+        """A number for each answer that decides its place, and whether it has one."""
+        cube, (columns, rows) = self.cube, (self.places[:, 0], self.rows[self.places[:, 1]])
+        if key == "rank":
+            ranks = np.full(len(columns), np.nan)
+            for row in np.unique(rows).tolist():
+                if row in cube.rank:
+                    ranks[rows == row] = cube.rank[row][columns[rows == row]]
+            return np.nan_to_num(ranks), ~np.isnan(ranks)
+        if key == "verdict":
+            codes = cube.correct[rows, columns].astype(np.int64)
+            return RIGHT - codes, codes != BLANK
+        if key == "cell":
+            return _places([_cell_words(cell) for cell in cube.cells])[rows], self._all()
+        histories = np.array(cube.histories, dtype=object)[cube.history_of_probe]
+        texts = {"probe": cube.probe_keys, "kind": cube.kinds, "history": histories}
+        return _places(texts[key])[columns], self._all()
+
+    def _all(self) -> Any:
+        return np.ones(len(self), dtype=np.bool_)
+
     def _answer(self, column: int, row: int) -> TableAnswer:
         cube, row = self.cube, int(self.rows[row])
         ranks = cube.rank.get(row)
@@ -71,9 +100,19 @@ class Found(Sequence[TableAnswer]):
         )  # fmt: skip
 
 
+def _places(texts: Iterable[str]) -> Any:
+    """The place of each text among all of them, without regard to capitals."""
+    return np.unique([str(text).casefold() for text in texts], return_inverse=True)[1]
+
+
+def _cell_words(cell: Cell) -> str:
+    return f"{FORMAT_NAMES.get(cell.format, cell.format)} {title_of(cell)}"
+
+
 def find(cube: Cube, filters: Mapping[str, str]) -> tuple[list[HistoryCount], Found]:
     """Return the counts by history, and the answers, that the filters of an address leave."""
-    rows = [row for row, cell in enumerate(cube.cells) if _matches(cell, filters)]
+    wanted = {name: value for name, value in meant(filters).items() if name in CELL_FIELDS}
+    rows = [row for row, cell in enumerate(cube.cells) if _matches(cell, wanted)]
     codes = cube.correct[rows]
     mask = (codes != ABSENT) & _columns(cube, filters)
     if filters.get("correct") in SCORES:
@@ -90,18 +129,11 @@ def find(cube: Cube, filters: Mapping[str, str]) -> tuple[list[HistoryCount], Fo
     return counts, Found(cube, rows, mask)
 
 
-def _matches(cell: Cell, filters: Mapping[str, str]) -> bool:
-    named = any(name in filters for name in CELL_FIELDS)
-    for name, value in zip(CELL_FIELDS, astuple(cell), strict=True):
-        wanted = filters.get(name, NONE if named and name in USUALLY_EMPTY else ANY)
-        if wanted == ANY:
-            continue
-        empty = not value if name != "repeat" else False
-        if wanted == NONE and empty:
-            continue
-        if wanted == NONE and name == "repair" and value == NONE:
-            continue
-        if str(value) != wanted:
+def _matches(cell: Cell, wanted: Mapping[str, str]) -> bool:
+    """Whether a cell has these values; a table may call what was not repaired `none`."""
+    for name, value in wanted.items():
+        empty = EMPTY.get(name, value) if value == NONE else value
+        if str(getattr(cell, name)) not in (value, empty):
             return False
     return True
 
@@ -125,6 +157,7 @@ def choices(cube: Cube) -> dict[str, list[str]]:
         for name in CELL_FIELDS
         if name != "repeat"
     }
+    found["repair"] += [ANY] if found["repair"] else []
     found["history"] = list(cube.histories)
     found["kind"] = sorted(set(cube.kinds.astype(str)) - {""})
     found["correct"] = list(SCORES)

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import template
-from django.http import QueryDict
 from django.template.context import RequestContext
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 
+from analysis.addresses import query_with
 from analysis.cell_words import CellLike, extras_of, title_of
 from analysis.labels import (
     FORMAT_HELP,
@@ -125,11 +125,11 @@ def state_label(state: str) -> SafeString:
 def answers_url(key: str, entry: Mapping[str, Any], writer: str, reader: str, **more: str) -> str:
     """The address of the answers behind one cell of a study, with more filters where given."""
     filters = {"format": entry["format"], "reader": reader, "condition": "normal", "repeat": "0"}
+    # The indexes of an embedding upgrade are cells of the same format.
+    filters |= {"embedder": entry["embedder"]} if entry.get("embedder") else {}
+    filters["index"] = "none"
     if entry["written"]:
         filters["writer"] = writer
-    if entry.get("embedder"):
-        # The indexes of an embedding upgrade are cells of the same format.
-        filters |= {"embedder": entry["embedder"], "index": "none"}
     return f"{reverse('answers', args=[key])}?{urlencode({**filters, **more})}"
 
 
@@ -283,14 +283,7 @@ def query_without(context: RequestContext, name: str) -> str:
 
 
 def _changed(context: RequestContext, changes: Mapping[str, Any]) -> str:
-    params = QueryDict(mutable=True)
-    params.update(context["request"].GET.dict())
-    for key, value in changes.items():
-        if value is None or value == "":
-            params.pop(key, None)
-        else:
-            params[key] = str(value)
-    return f"?{params.urlencode()}"
+    return query_with(context["request"].GET.dict(), changes)
 
 
 @register.inclusion_tag("_chart.html")

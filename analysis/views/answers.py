@@ -1,24 +1,27 @@
 """The answers behind a number: by history, then one by one; every filter is in the address."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import chain
+from typing import Any
 
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import render
 
-from analysis import results, selectors, table_answers
+from analysis import answer_tables, results, selectors, table_answer_tables, table_answers
 from analysis.answer_pages import AnswersByHistory
 from analysis.kept import at_hand
-from analysis.notices import kept_notices
-from analysis.views.common import filters_of, page_of, study_or_404
+from analysis.notices import kept_notices, labels_of
+from analysis.views.common import filters_of, study_or_404
+from analysis.views.tables_shown import AnyTable, shown_table, table_csv
 from experiments.models import Answer, Study
 from memport_site.accounts.access import requires
 from memport_site.accounts.permissions import Permission
 
 
 @requires(Permission.VIEW)
-def answer_list(request: HttpRequest, key: str) -> HttpResponse:
+def answer_list(request: HttpRequest, key: str) -> HttpResponseBase:
     """The answers of a study that its figures rest on, narrowed by the filters."""
     study = study_or_404(request, key)
     if study.source == study.Source.TABLE:
@@ -26,31 +29,45 @@ def answer_list(request: HttpRequest, key: str) -> HttpResponse:
     filters = filters_of(request, (*selectors.ANSWER_FILTERS, "correct"))
     asked = repr(sorted(filters.items()))
     attempts = at_hand(study, f"attempts {asked}", lambda: selectors.attempts_of(study, filters))
+    everything = list(chain.from_iterable(attempts.values()))
 
     def find(chosen: Iterable[int]) -> QuerySet[Answer]:
         return selectors.answers(chosen, filters)
 
-    histories = at_hand(
-        study,
-        f"counts {asked}",
-        lambda: selectors.right_by_history(find(chain.from_iterable(attempts.values()))),
+    counts = at_hand(study, f"counts {asked}", lambda: selectors.right_by_history(find(everything)))
+    listed = AnswersByHistory(find, attempts, counts)
+    tables = (
+        answer_tables.by_history(counts, study, filters),
+        answer_tables.answers(listed, find(everything), len(listed), study),
     )
     context = {
-        "nav": "studies", "study": study, "filters": filters, "histories": histories,
-        "notices": kept_notices(study),
-        "page": page_of(request, AnswersByHistory(find, attempts, histories)),
+        "filters": filters, "notices": kept_notices(study),
         "choices": at_hand(study, "choices", lambda: selectors.answer_choices(study)),
-        "retrieval": any(row["mean_recall"] is not None for row in histories),
     }  # fmt: skip
-    return render(request, "studies/answers.html", context)
+    return _shown(request, study, tables, "studies/answers.html", context)
 
 
-def _of_table(request: HttpRequest, study: Study) -> HttpResponse:
+def _of_table(request: HttpRequest, study: Study) -> HttpResponseBase:
     filters = filters_of(request, table_answers.FILTERS)
     cube = results.kept_cube(study)
-    histories, found = table_answers.find(cube, filters)
-    context = {
-        "nav": "studies", "study": study, "filters": filters, "page": page_of(request, found),
-        "histories": histories, "choices": table_answers.choices(cube),
-    }  # fmt: skip
-    return render(request, "studies/table_answers.html", context)
+    counts, found = table_answers.find(cube, filters)
+    query = request.GET.dict()
+    tables = (
+        table_answer_tables.by_history(counts, query),
+        table_answer_tables.answers(found, query),
+    )
+    context = {"filters": filters, "choices": table_answers.choices(cube)}
+    return _shown(request, study, tables, "studies/table_answers.html", context)
+
+
+def _shown(
+    request: HttpRequest, study: Study, tables: tuple[AnyTable, AnyTable], template: str,
+    context: dict[str, Any],
+) -> HttpResponseBase:  # fmt: skip
+    """Both tables on their page, or one of them as a download, its labels in every row."""
+    if "csv" in request.GET:
+        labels = "; ".join(labels_of(study))
+        return table_csv(request, study.key, [replace(one, labels=labels) for one in tables])
+    histories, listed = (shown_table(request, one) for one in tables)
+    context |= {"nav": "studies", "study": study, "histories": histories, "listed": listed}
+    return render(request, template, context)

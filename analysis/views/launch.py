@@ -7,6 +7,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from analysis import launching
+from analysis.check_tables import checks
+from analysis.cost_tables import forecast_tables
 from analysis.views.common import user_of
 from memport_site.accounts.access import post_or_go_to, requires, workspace_of
 from memport_site.accounts.permissions import Permission
@@ -73,6 +75,9 @@ def _form(
         "nav": "studies", "launch": launch, "errors": launch.errors if launch else {},
         "text": text, "values": values or launching.defaults(choices), "choices": choices,
         "formats": launching.FORM_DEFAULTS["formats"],
+        "checks": checks("preflight", "Preflight", launch.checks, subject="the study")
+        if launch and launch.checks else None,
+        "forecasts": forecast_tables(launch.forecast) if launch else [],
     }  # fmt: skip
     status = 422 if launch and launch.errors else 200
     return render(request, "studies/new.html", context, status=status)

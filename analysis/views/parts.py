@@ -1,6 +1,6 @@
 """The further pages of a study; a table of each can be sorted and downloaded by its address."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import render
 
 from analysis import study_view
@@ -14,14 +14,14 @@ from memport_site.accounts.permissions import Permission
 
 
 @requires(Permission.VIEW)
-def part_page(request: HttpRequest, key: str, slug: str) -> HttpResponse:
+def part_page(request: HttpRequest, key: str, slug: str) -> HttpResponseBase:
     """One page of a study: its sections, or one of its tables as CSV where `?csv=` names it."""
     study = study_or_404(request, key)
     report = study_view.report_of(study)
     page = made(BY_SLUG[slug], Asked(study, report, request.GET.dict()))
     sort = request.GET.get("sort", "")
     if "csv" in request.GET:
-        return table_csv(study, page.tables, request.GET["csv"], sort)
+        return table_csv(request, study.key, page.tables)
     context = {
         "nav": "studies", "study": study, "report": report, "part": slug, "page": page,
         "parts": offered(report), "sort": sort, "notices": shown_notices(study, report),

@@ -3,27 +3,44 @@
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 
-from analysis import run_view, selectors
-from analysis.notices import notices_of
-from analysis.views.common import page_of, user_of
+from analysis import run_tables, run_view, selectors
+from analysis.check_tables import checks
+from analysis.cost_tables import beside_forecast, costs
+from analysis.notices import labels_of, notices_of
+from analysis.views.common import user_of
+from analysis.views.tables_shown import AnyTable, shown_table, table_csv
 from experiments.forecast_actual import forecast_and_actual
 from experiments.models import Run
+from experiments.run_costs import costs as run_costs
 from experiments.services import control
 from memport_site.accounts.access import post_or_go_to, requires, workspace_of
 from memport_site.accounts.permissions import Permission
 from stores.counting import count_of
 from stores.errors import InvalidInputError
 
+WORK = (run_tables.evaluations, run_tables.builds)
+
 
 @requires(Permission.VIEW)
-def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
+def run_page(request: HttpRequest, run_id: int) -> HttpResponseBase:
     """One run: how far it is, what each evaluation did, took and cost."""
-    context = _context(request, run_id)
-    context["notices"] = notices_of(context["study"])
-    context["compared"] = forecast_and_actual(context["run"])
+    run = _run(request, run_id)
+    compared = forecast_and_actual(run)
+    labels = "; ".join(labels_of(run.study))
+    ahead = beside_forecast(compared, labels=labels) if compared else None
+    checked = checks("preflight", "Preflight", run.preflight, subject="the study")
+    if "csv" in request.GET:
+        tables: list[AnyTable] = [make(run, labels=labels) for make in WORK]
+        tables += [costs(run_costs(run), labels=labels), *([ahead] if ahead else []), checked]
+        return table_csv(request, f"{run.study.key}-run-{run.number}", tables)
+    context = _context(request, run) | {
+        "notices": notices_of(run.study), "compared": compared,
+        "ahead": shown_table(request, ahead) if ahead else None,
+        "checks": shown_table(request, checked) if run.preflight else None,
+    }  # fmt: skip
     return render(request, "runs/run.html", context)
 
 
@@ -32,7 +49,7 @@ def run_progress(request: HttpRequest, run_id: int) -> HttpResponse:
     """The part of the page that changes; 204 where there is no news since `seen`."""
     if not request.htmx:  # type: ignore[attr-defined]
         return redirect("run", run_id)
-    context = _context(request, run_id)
+    context = _context(request, _run(request, run_id))
     if request.GET.get("seen") == context["page"].news and not context["page"].progress.is_over:
         return HttpResponse(status=204)
     return render(request, "runs/_live.html", context)
@@ -83,13 +100,11 @@ def _run(request: HttpRequest, run_id: int) -> Run:
     return get_object_or_404(selectors.run_of(workspace_of(request), run_id))
 
 
-def _context(request: HttpRequest, run_id: int) -> dict[str, Any]:
-    run = _run(request, run_id)
-    evaluations = page_of(request, run_view.evaluations(run), "evaluations")
-    builds = page_of(request, run_view.builds(run), "stores")
+def _context(request: HttpRequest, run: Run) -> dict[str, Any]:
+    labels = "; ".join(labels_of(run.study))
+    page = run_view.run_page(run)
     return {
-        "nav": "studies", "page": run_view.run_page(run), "run": run, "study": run.study,
-        "evaluations": evaluations, "builds": builds,
-        "spent_on_evaluations": run_view.spent_on_evaluations(evaluations),
-        "spent_on_builds": run_view.spent_on_builds(builds),
+        "nav": "studies", "page": page, "run": run, "study": run.study,
+        "work": [shown_table(request, make(run, labels=labels)) for make in WORK],
+        "costs": shown_table(request, costs(page.costs, labels=labels)),
     }  # fmt: skip

@@ -2,17 +2,18 @@
 
 import json
 
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import render
 
 from analysis import selectors, study_view
+from analysis.check_tables import checks
 from analysis.kept import at_hand
 from analysis.notices import shown_notices, stamp_of
 from analysis.observations import csv_bytes, from_study
 from analysis.results import kept_report
 from analysis.study_parts import offered
 from analysis.views.common import STUDIES_ON_A_PAGE, page_of, study_or_404
-from analysis.views.tables_shown import shown, table_csv
+from analysis.views.tables_shown import shown, shown_table, table_csv
 from experiments.lock_checks import check_lock, lock_of
 from experiments.models import Study
 from experiments.plan import lock_files
@@ -29,12 +30,12 @@ def study_list(request: HttpRequest) -> HttpResponse:
 
 
 @requires(Permission.VIEW)
-def study_page(request: HttpRequest, key: str) -> HttpResponse:
+def study_page(request: HttpRequest, key: str) -> HttpResponseBase:
     """One study: verdicts, pictures, tables, trust and cost."""
     study = study_or_404(request, key)
     page = study_view.study_page(study)
     if "csv" in request.GET:
-        return table_csv(study, page.tables, request.GET["csv"], request.GET.get("sort", ""))
+        return table_csv(request, study.key, page.tables)
     below = (page.trust, page.coverage, page.costs, page.left_out)
     context = {
         "nav": "studies", "study": study, "page": page, "report": page.report,
@@ -48,13 +49,17 @@ def study_page(request: HttpRequest, key: str) -> HttpResponse:
 
 
 @requires(Permission.VIEW)
-def plan_page(request: HttpRequest, key: str) -> HttpResponse:
+def plan_page(request: HttpRequest, key: str) -> HttpResponseBase:
     """The locked plan, whole."""
     study = study_or_404(request, key)
-    checks = check_lock(study)
+    made = check_lock(study)
+    table = checks("lock", "Checks of the lock", made, subject="the plan")
+    if "csv" in request.GET:
+        return table_csv(request, study.key, [table])
     context = {
-        "nav": "studies", "study": study, "lock": lock_of(study), "checks": checks,
-        "holds": all(check.ok for check in checks), "lock_files": tuple(LOCK_FILES),
+        "nav": "studies", "study": study, "lock": lock_of(study),
+        "checks": shown_table(request, table), "holds": all(check.ok for check in made),
+        "lock_files": tuple(LOCK_FILES),
         "text": json.dumps(study.plan, indent=2, ensure_ascii=False),
     }  # fmt: skip
     return render(request, "studies/plan.html", context)

@@ -5,13 +5,13 @@ from functools import wraps
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
 
 from memport_site.accounts.models import Membership, Workspace
 from memport_site.accounts.permissions import Permission, allows
 
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
 
 
 def membership_of(request: HttpRequest) -> Membership | None:
@@ -31,7 +31,7 @@ def requires(permission: Permission) -> Callable[[View], View]:
 
     def decorate(view: View) -> View:
         @wraps(view)
-        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             membership = membership_of(request)
             if membership is None:
                 raise PermissionDenied("Your account belongs to no workspace yet.")
@@ -51,7 +51,7 @@ def post_or_go_to(name: str) -> Callable[[View], View]:
 
     def decorate(view: View) -> View:
         @wraps(view)
-        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if request.method != "POST":
                 return redirect(name, *args, **kwargs)
             return view(request, *args, **kwargs)

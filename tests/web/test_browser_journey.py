@@ -47,7 +47,8 @@ def test_from_the_link_to_the_probe_and_its_prompt(watched, study, link):
     swap_table = page.get_by_role("region", name="Swap delta and retained performance")
     swap_table.locator("tbody").get_by_role("row").first.get_by_role("link").last.click()
     expect(page).to_have_url(re.compile(r"answers/\?.*format=notes&reader=new.*writer=old"))
-    page.get_by_role("region", name="Right answers by history").get_by_role("link").first.click()
+    histories = page.get_by_role("region", name="Right answers by history").locator("tbody")
+    histories.get_by_role("link").first.click()
     expect(page.locator("th.chosen")).to_have_count(1)
 
     page.locator("td.chosen a").first.click()

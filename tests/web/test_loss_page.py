@@ -15,6 +15,7 @@ from stores.workload.generator import generate
 from tests.factories import a_history, a_workspace, plan_data
 from tests.runs import work_off
 from tests.web.conftest import signed_in
+from tests.web.downloads import table_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -58,7 +59,7 @@ def listed(client, url: str) -> int:
     page, rows = 1, 0
     while True:
         body = client.get(f"{url}&page={page}").content.decode()
-        rows += len(re.findall(r"<tr><th scope=\"row\">", body))
+        rows += len(re.findall(r"<tr><th scope=\"row\"", body))
         if "Next ›" not in body:
             return rows
         page += 1
@@ -113,3 +114,20 @@ def test_a_part_that_there_is_not_is_not_found_and_rewrites_tell_their_shares(cl
         assert row["drops_identifier"]["status"] in ("ok", "undefined")
     forgetful = next(row for row in rows if row["rewriter"] == "old")
     assert forgetful["drops_identifier"]["value"] > 0
+
+
+def test_the_probes_of_a_part_sort_and_download_over_all_pages(client, study):
+    name, part = next((n, p) for n, p in parts_of(study).items() if any(p["probes_by_stage"]))
+    counts = part["probes_by_component"]["reader"]
+    path = f"{reverse('loss-probes', args=[study.key])}?format={name}&part=reader"
+    plain = table_of(client, path, "probes")
+    assert len(plain) == counts["lost"] + counts["regained"] > 0
+    kinds = [row["kind"] for row in table_of(client, path, "probes", sort="-probes.kind")]
+    assert kinds == sorted(kinds, reverse=True)
+    assert {row["labels"][:8] for row in plain} == {"scripted"}
+    assert table_of(client, path, "probes", sort="probes.beauty") == plain
+    body = client.get(f"{path}&sort=-probes.probe").content.decode()
+    assert 'aria-sort="descending"' in body
+    names = [f"{row['probe_history']} {row['probe_key']}"
+             for row in table_of(client, path, "probes", sort="-probes.probe")]  # fmt: skip
+    assert names == sorted(names, reverse=True)

@@ -11,6 +11,7 @@ from stores.workload.generator import generate
 from tests.factories import a_history, a_workspace, plan_data
 from tests.runs import work_off
 from tests.web.conftest import signed_in, text_of
+from tests.web.downloads import table_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -70,3 +71,19 @@ def test_a_probe_that_is_right_normally_and_wrong_with_the_raw_evidence_is_shown
     page = text_of(client.get(reverse("probe", args=[right.probe_id]) + "?study=stages"))
     assert "? fits no stage" in page
     assert "more help made a right answer wrong" in page
+
+
+def test_stages_and_cells_of_a_probe_sort_and_download(study):
+    client = signed_in(study.workspace, "viewer")
+    probe = Answer.objects.filter(attempt__evaluation__run__study=study).first().probe
+    path = reverse("probe", args=[probe.pk]) + "?study=stages"
+    stages = table_of(client, path, "stages", sort="-stages.stage")
+    named = [row["stage"] for row in stages]
+    assert named == sorted(named, reverse=True)
+    assert all("✓" in row["answers"] or "✗" in row["answers"] for row in stages)
+    cells = table_of(client, path, "cells")
+    page = text_of(client.get(path))
+    assert len(cells) == page.count('<article class="cell')
+    results = [row["result"] for row in cells]
+    assert results.count("right") == page.count('<article class="cell right')
+    assert {row["labels"][:8] for row in cells} == {"scripted"}

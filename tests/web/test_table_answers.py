@@ -8,6 +8,7 @@ from django.core.files.base import ContentFile
 
 from analysis.table_import import TableUpload, import_table
 from tests.web.conftest import text_of
+from tests.web.downloads import table_of
 from tests.web.tables import csv_of, right, rows
 from tests.web.test_study_page import words_of
 
@@ -69,3 +70,67 @@ def test_every_number_of_the_swap_page_leads_to_answers(admin, study):
     assert links
     for link in links:
         assert "No answer matches" not in text_of(admin.get(link.replace("&amp;", "&"))), link
+
+
+def listed(client, study, table="answers", sort="", **filters):
+    path = f"/studies/{study.key}/answers/?{urlencode(filters)}"
+    return table_of(client, path, table, sort=sort)
+
+
+def test_the_answers_of_a_table_sort_by_every_column_and_download_whole(admin, study):
+    plain = listed(admin, study)
+    assert len(plain) == len(list(rows()))
+    for sign, turned in (("", False), ("-", True)):
+        ranks = [row["rank"] for row in listed(admin, study, sort=f"{sign}answers.rank")]
+        known = [float(rank) for rank in ranks if rank]
+        assert known == sorted(known, reverse=turned)
+        assert ranks[len(known) :] == [""] * (len(ranks) - len(known)) != []
+        for key in ("probe", "history", "kind"):
+            values = [row[key] for row in listed(admin, study, sort=f"{sign}answers.{key}")]
+            assert values == sorted(values, reverse=turned), key
+        cells = [f"{row['cell']} {row['cell_title']}".casefold()
+                 for row in listed(admin, study, sort=f"{sign}answers.cell")]  # fmt: skip
+        assert cells == sorted(cells, reverse=turned)
+    assert listed(admin, study, sort="answers.beauty") == plain
+    assert listed(admin, study, sort="answers.verdict")[0]["verdict"] == "right"
+    page = words_of(answers(admin, study, sort="-answers.verdict")).split("One by one")[1]
+    assert "✗ wrong" in page
+    assert "✓ right" not in page
+
+
+def test_answers_that_were_never_scored_stay_last(admin, workspace):
+    found = [row | ({"correct": ""} if row["probe"] == "p00" else {}) for row in rows()]
+    upload = TableUpload(file=ContentFile(csv_of(found)), name="blank.csv")
+    study = import_table(upload=upload, workspace=workspace, user=None)
+    for sort in ("answers.verdict", "-answers.verdict"):
+        verdicts = [row["verdict"] for row in listed(admin, study, sort=sort)]
+        n = sum(row["probe"] == "p00" for row in found)
+        assert verdicts[-n:] == [""] * n
+        assert "" not in verdicts[:-n]
+    assert {row["verdict_status"] for row in listed(admin, study)} == {"ok", "never scored"}
+
+
+def test_the_histories_behind_a_number_sort(admin, study):
+    right_ones = [int(row["right"]) for row in
+                  listed(admin, study, "histories", "-histories.right", **INHERITED)]  # fmt: skip
+    assert right_ones == sorted(right_ones, reverse=True)
+    assert sum(right_ones) == sum(counts(answers(admin, study, **INHERITED)).values())
+
+
+def test_an_address_means_the_same_for_a_table_as_for_a_run(admin, study):
+    """Naming a format means what was not repaired; `any` widens; an index is all unless named."""
+
+    def found(**filters):
+        return {(row["cell"], row["cell_title"]) for row in listed(admin, study, **filters)}
+
+    unrepaired = found(format="notes")
+    assert not any("repair" in title or "fresh" in title for _, title in unrepaired)
+    every = found(format="notes", repair="any")
+    assert unrepaired < every
+    both = found(format="notes", repair="notes_raw")
+    assert {title.rpartition("rung ")[2] for _, title in both} == {"1)", "2)"}
+    assert found(reader="Qwen") > {cell for cell in every if cell[1].startswith("Qwen")}
+    assert {title.rpartition("index ")[2] for _, title in found(format="rag")} == {
+        "old)", "mixed)", "full)"
+    }  # fmt: skip
+    assert found(format="rag", index="none") == set()
