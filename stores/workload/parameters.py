@@ -72,6 +72,7 @@ TINY = Parameters(
     histories=6,
     calibration_histories=3,
     probes_per_kind=1,
+    notes=1,
     code_digits=2,
     recorded=False,
 )

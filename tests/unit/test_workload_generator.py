@@ -26,7 +26,7 @@ from stores.workload.vocabulary import OPS, PREDICATES, VALUE_PREDICATES
 SEEDS = st.integers(min_value=0, max_value=2**63)
 CODE = re.compile(CODE_PATTERN)
 # Made once and written down: a change of any of them is a change of every study's input.
-TINY_SEED_7 = "fbc8ccae62b04f5fcee6f32723867e8a5b404870018037959020f80a0126022d"
+TINY_SEED_7 = "1cfd8de21846677dd1aa421590cbb4bb93c67a6c0c7bb18e5250055e4f510ee2"
 PAPER_SEED_7_FIRST = "a5c2b7929017794c945bcbb30312916fb61b867ae3a51f8dc1e8c6791f343f3a"
 
 
@@ -179,7 +179,7 @@ def test_the_presets_have_the_sizes_that_the_protocol_names():
 
 def test_tiny_histories_are_short_enough_for_small_models():
     for history in (*generate("tiny", seed=1), *generate("tiny", seed=1, split="calibration")):
-        assert 11 <= len(history.events) <= 13
+        assert len(history.events) == 11
         assert max(len(event.text) for event in history.events) <= 110
         # 15 tokens an event, measured: under a tenth of a 2,048-token context.
         assert len(event_lines(history.events)) <= 800
