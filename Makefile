@@ -69,8 +69,8 @@ fmt: setup-dev  ## Format the code
 types: setup-dev  ## Type-check (strict on the pure packages)
 	$(BIN)/mypy
 
-bench: setup-dev test-models  ## Measure speed and memory; writes var/bench.json and prints a report
-	$(BIN)/python -m tools.bench
+bench: setup-dev test-models  ## Measure speed and memory (LONG=1: 50 million rows, too); writes var/bench.json
+	$(BIN)/python -m tools.bench $(if $(LONG),--long)
 
 lock: setup-dev  ## Compile the lock files again from pyproject.toml
 	$(BIN)/uv pip compile -q requirements/bootstrap.in --universal --generate-hashes --no-header -o requirements/bootstrap.lock

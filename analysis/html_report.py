@@ -60,32 +60,7 @@ def html_report(document: Document) -> str:
             ],
             "longest": LONGEST,
             "script": sorting_script(),
-            "only": _one_history(document),
         },
-    )
-
-
-def html_comparison(document: Document) -> str:
-    """Return the page of two reports side by side; as self-contained as that of one."""
-    titles = [one["title"] for one in document["reports"]]
-    columns = (Column("direction", "Direction"), Column("format", "Format"),
-               Column("first", titles[0]), Column("second", titles[1]))  # fmt: skip
-    rows = tuple(
-        {
-            "direction": pt.text(f"{row['old']} → {row['new']}"),
-            "format": pt.text(" ".join(filter(None, (row["format"], row["embedder"])))),
-            "first": _side(row["first"]),
-            "second": _side(row["second"]),
-        }
-        for row in document["rows"]
-    )
-    named = [f"first: {titles[0]}", f"second: {titles[1]}"]
-    said = dict.fromkeys(label for one in document["reports"] for label in one["labels"])
-    labels = "; ".join([*named, *said])
-    table = PageTable("comparison", "Side by side", columns, rows, labels=labels)
-    return render_to_string(
-        "analyze/comparison.html",
-        {"report": document, "table": table, "script": sorting_script()},
     )
 
 
@@ -107,40 +82,6 @@ def _asked(document: Document) -> Asked:
     """What the pages of a study are made from; a file has no addresses to lead to."""
     study = Study(key="table", source=Study.Source.TABLE)
     return Asked(study, document, {})
-
-
-FIGURES = ("own", "inherited", "swap_delta_pp", "service_change_pp")
-
-
-def _side(figures: Document | None) -> Value:
-    if figures is None:
-        return Value(None, "not there", more=dict.fromkeys(FIGURES))
-    own, inherited = _accuracy(figures["own"]), _accuracy(figures["inherited"])
-    delta, service = _pp(figures["swap_delta_pp"]), _pp(figures["service_change_pp"])
-    sentence = figures["verdict"]["sentence"]
-    return Value(
-        sentence,
-        f"{sentence}{'' if figures['planned'] else f' ({UNPLANNED})'}",
-        f"Own {own}; inherited {inherited}; swap delta {delta}; service change {service}",
-        more={name: figures[name]["value"] for name in FIGURES}
-        | {"planned": "yes" if figures["planned"] else UNPLANNED},
-    )
-
-
-def _one_history(document: Document) -> list[dict[str, Any]]:
-    only = document["this_store_only"] or {"comparisons": ()}
-    return [
-        {
-            **row,
-            "shown": [
-                ("Difference", _pp(row["difference_pp"])),
-                ("Exact McNemar p", _p(row["mcnemar_p"])),
-            ]
-            if row["status"] == "ok"
-            else [("Undefined", row["reason"])],
-        }
-        for row in only["comparisons"]
-    ]
 
 
 def swap_chart(document: Document) -> dict[str, Any]:
@@ -180,7 +121,7 @@ def swap_chart(document: Document) -> dict[str, Any]:
                 "dot": x(figure["value"]),
                 "low": None if figure["low"] is None else x(figure["low"]),
                 "high": None if figure["high"] is None else x(figure["high"]),
-                "title": _pp(figure),
+                "title": pp_words(figure),
             }
             for position, (label, figure) in enumerate(rows)
         ],
@@ -223,19 +164,17 @@ def _span(figure: Document, words: list[str]) -> str:
     return f" [{words[0]}, {words[1]}]" if figure.get("low") is not None else ""
 
 
-def _pp(figure: Document) -> str:
+def pp_words(figure: Document) -> str:
+    """Write percentage points with their interval, or why there are none."""
     if figure["value"] is None:
         return f"undefined: {figure['reason']}"
     ends = [points(figure.get("low")), points(figure.get("high"))]
     return f"{points(figure['value'])} pp{_span(figure, ends)}"
 
 
-def _accuracy(figure: Document) -> str:
+def accuracy_words(figure: Document) -> str:
+    """Write an accuracy with its interval."""
     if figure["value"] is None:
         return "—"
     ends = [f"{100 * (figure.get(end) or 0):.1f}" for end in ("low", "high")]
     return f"{100 * figure['value']:.1f} %{_span(figure, ends)}"
-
-
-def _p(figure: Document) -> str:
-    return f"undefined: {figure['reason']}" if figure["value"] is None else f"{figure['value']:.2g}"

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from analysis import one_store_view
 from analysis import page_tables as pt
 from analysis.labels import FORMAT_NAMES
 from analysis.page_parts import (
@@ -50,7 +51,8 @@ def build(asked: Asked) -> PartPage:
         for e in d["formats"]
         if form in ("", e["format"])
     ]
-    sections = [_deltas(asked, pairs), _accuracy(asked, pairs), kinds(asked, pairs)]
+    sections = [one_store_view.section(asked), _deltas(asked, pairs), _accuracy(asked, pairs)]
+    sections.append(kinds(asked, pairs))
     per_history = histories(asked, pairs)
     if asked.query.get("average") == "1":
         sections.insert(1, average(every, form))

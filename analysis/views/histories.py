@@ -50,6 +50,7 @@ def history_page(request: HttpRequest, history_id: int) -> HttpResponseBase:
         "nav": "histories", "history": history, "studies": studies, "study": study,
         "probes": shown_table(request, probes), "cells": cells, "heads": heads,
         "heat": shown_table(request, heat) if cells else None,
+        "some_not_asked": any(not cell.evaluation.reader for cell in cells),
         "notices": notices_of(study, history=history) if study else None,
         "groups": selectors.by_format(cells), "events": events_page(request, history),
         "stores": shown_table(request, stores),

@@ -79,7 +79,7 @@ def _compare(
     if json_to is not None:
         _write_json(document, json_to)
     if html_to is not None:
-        from analysis.html_report import html_comparison
+        from analysis.html_comparison import html_comparison
 
         _write_html(html_comparison(document), html_to)
     if json_to is None or str(json_to) != "-":

@@ -168,7 +168,25 @@ def print_comparison(document: Document, *, console: Console) -> None:
         cells = [_side(row["first"]), _side(row["second"])]
         table.add_row(f"{row['old']} → {row['new']}", row["format"], *cells)
     console.print(table)
+    _print_other_figures(document, first["title"], second["title"], console=console)
     console.print(document["note"])
+
+
+def _print_other_figures(document: Document, *titles: str, console: Console) -> None:
+    """Print what both reports hold beside the writer swap; the JSON has what only one does."""
+    shared = [row for row in document["figures"] if row["first"] and row["second"]]
+    if not shared:
+        return
+    table = _table("Every other part", "part", "of", "figure", *titles)
+    for row in shared:
+        values = [_three_digits(row[side]) for side in ("first", "second")]
+        words = row["part"].replace("_", " "), row["of"], row["figure"].replace("_", " ")
+        table.add_row(*words, *values)
+    console.print(table)
+
+
+def _three_digits(figure: Document) -> str:
+    return str(figure["status"]) if figure["value"] is None else f"{figure['value']:.3g}"
 
 
 def _side(figures: Document | None) -> str:

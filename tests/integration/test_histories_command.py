@@ -128,7 +128,7 @@ def test_show_prints_events_and_probes():
 
     text = ok("show", "tiny-s7-01")
 
-    assert "Events (12)" in text
+    assert "Events (11)" in text
     assert "What is the locker code of Lulmo?" in text
     assert json.loads(ok("show", "tiny-s7-01", "--json"))["probes"][0]["key"] == "direct-01"
     assert "Did you mean 'tiny-s7-02'?" in refused("show", "tiny-s7-2")
@@ -143,7 +143,7 @@ def test_list_shows_what_is_kept():
         "collection": "tiny-s7",
         "split": "study",
         "source": "synthetic",
-        "events": 12,
+        "events": 11,
         "probes": 5,
     }
     assert "tiny-s7-06" in ok("list")

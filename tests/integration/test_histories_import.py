@@ -126,4 +126,4 @@ def test_generated_histories_know_preset_seed_and_split():
     assert (row.split, row.collection, row.source) == ("calibration", "tiny-s3", "synthetic")
     assert row.source_detail["seed"] == 3
     rows = history_rows(workspace=default_workspace())
-    assert [(r["events"], r["probes"]) for r in rows] == [(12, 5)] * 9
+    assert [(r["events"], r["probes"]) for r in rows] == [(11, 5)] * 9

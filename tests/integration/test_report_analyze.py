@@ -2,11 +2,12 @@
 
 import json
 
+import pandas as pd
 import pytest
 import yaml
 from click.testing import CliRunner
 
-from analysis.tables import write_csv
+from analysis.tables import read_table, write_csv
 from memport_site.commands.analyze import command
 from stores.errors import InvalidInputError
 from tests.answered import plan_document
@@ -104,6 +105,36 @@ def test_two_tables_stand_side_by_side(tmp_path):
     assert deltas == pytest.approx([-30, -10])
 
 
+def test_every_other_part_stands_side_by_side_too(tmp_path):
+    first = swap_table(tmp_path)
+    extra = [
+        ({"format": "notes", "writer": "A", "reader": "B", "condition": "stored_evidence"}, 8),
+        ({"format": "*", "writer": "*", "reader": "B", "condition": "raw_evidence"}, 9),
+        ({"format": "rag", "reader": "B", "embedder": "e", "index": "old"}, 4),
+        ({"format": "rag", "reader": "B", "embedder": "e", "index": "full"}, 7),
+    ]
+    swap = read_table(first)
+    more = frame(*[(key, right(*[k] * 6)) for key, k in extra])
+    write_csv(pd.concat([swap, more]), tmp_path / "more.csv")
+    text = run("--compare", first, tmp_path / "more.csv", "--json", tmp_path / "c.json",
+               "--html", tmp_path / "c.html")  # fmt: skip
+    document = json.loads((tmp_path / "c.json").read_text())
+    found = {(row["part"], row["of"], row["figure"]): row for row in document["figures"]}
+    gain = found["embedding_upgrade", "rag, index full", "gain_pp"]
+    assert gain["first"] is None
+    assert gain["second"]["value"] == pytest.approx(30)
+    total = found["loss_decomposition", "notes", "total"]
+    assert (total["first"], total["second"]["n_histories"]) == (None, 6)
+    h1 = next(row for (part, of, _), row in found.items() if of.startswith("H1"))
+    assert h1["first"]["value"] == h1["second"]["value"] is not None
+    assert document["gates"]["ceiling"]["first"] == "not measured"
+    page = (tmp_path / "c.html").read_text()
+    assert "rag, index full" in page
+    assert "+30.0 pp" in page
+    assert "rag, index full" not in text  # only one of the two has it: that is in the files
+    assert "H1: " in text
+
+
 def test_two_tables_make_a_page_and_keep_their_label(tmp_path):
     first, second = swap_table(tmp_path), tmp_path / "b" / "answers.csv"
     second.parent.mkdir()
@@ -158,8 +189,13 @@ def test_every_estimate_says_whether_it_was_planned(tmp_path):
 
 
 def test_one_history_is_labelled_and_compared_probe_by_probe(tmp_path):
-    run(swap_table(tmp_path, histories=1), "--json", tmp_path / "r.json")
+    run(swap_table(tmp_path, histories=1), "--json", tmp_path / "r.json",
+        "--html", tmp_path / "r.html")  # fmt: skip
     report = json.loads((tmp_path / "r.json").read_text())
+    page = (tmp_path / "r.html").read_text()
+    assert "This store only (unplanned)" in page
+    assert "says nothing about other histories" in page
+    assert "over 10 probes of one history; exact McNemar p" in page
     only = report["this_store_only"]
     assert only["label"] == "this store only: says nothing about other histories"
     assert {c["format"] for c in only["comparisons"]} == {"notes"}

@@ -7,7 +7,8 @@ import pytest
 from playwright.sync_api import expect
 
 from analysis.compare import compare_reports
-from analysis.html_report import html_comparison, html_report
+from analysis.html_comparison import html_comparison
+from analysis.html_report import html_report
 from analysis.table_report import table_report
 from memport_site.accounts.services import make_sign_in_link
 from tests.factories import a_study, a_user, a_workspace
@@ -125,11 +126,11 @@ def test_two_reports_side_by_side_sort_and_download(browser, report, tmp_path):
     with opened(browser, page_file) as watched:
         page = watched.page
         page.goto(page_file.as_uri())
-        table = table_named(page, "Side by side")
+        table = table_named(page, "Writer swap")
         table.get_by_role("button", name="Format").click()
         formats = values(table, 2)
         assert formats == sorted(formats)
-        rows = downloaded(page, "Side by side")
+        rows = downloaded(page, "Writer swap")
         assert len(rows) == len(formats)
         own = [e["own"]["value"] for d in report["directions"] for e in d["formats"]]
         assert sorted(row["first_own"] for row in rows) == sorted(repr(value) for value in own)

@@ -41,7 +41,7 @@ def test_events_between_the_evidence_are_counted_not_hidden_in_silence(admin, pr
     shown = re.findall(r"(\d+) events? not shown", page_of(admin, probe))
     assert shown
     assert not re.findall(r"events? not shown", page_of(admin, probe, "?whole=1"))
-    assert page_of(admin, probe, "?whole=1").count('<li class="event') == 12
+    assert page_of(admin, probe, "?whole=1").count('<li class="event') == 11
 
 
 def test_every_cell_of_the_study_stands_side_by_side(admin, probe):

@@ -12,6 +12,7 @@ from analysis.results import kept_report
 from analysis.study_parts import PARTS, offered
 from analysis.table_import import TableUpload, import_table
 from experiments.plan.gates import GatePolicy
+from tests.factories import a_study
 from tests.web.conftest import text_of
 from tests.web.tables import csv_of, rows
 from tests.web.test_study_page import words_of
@@ -108,6 +109,20 @@ def test_an_order_that_makes_no_sense_changes_nothing(admin, table):
 
 def test_a_table_that_there_is_not_is_not_found(admin, table):
     assert admin.get(f"/studies/{table.key}/swap/?csv=beauty").status_code == 404
+
+
+def test_a_study_of_one_history_is_compared_probe_by_probe(admin, workspace, table):
+    one = a_study(workspace, key="one", n_histories=1)
+    rows = table_of(admin, one, "swap/", "this_store")
+    assert [(row["format"], row["probes"]) for row in rows] == [
+        ("the knowledge graph", "5"), ("the notes", "5"),
+    ] * 2  # fmt: skip
+    for row in rows:
+        gained, lost = int(row["gained"]), int(row["lost"])
+        assert float(row["difference"]) == pytest.approx(100 * (gained - lost) / 5)
+    words = words_of(page_of(admin, one, "swap/"))
+    assert "One history says nothing about other histories" in words
+    assert "This store only" not in words_of(page_of(admin, table, "swap/"))
 
 
 def test_directions_are_averaged_only_on_request_and_with_a_warning(admin, table):
