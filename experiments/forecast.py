@@ -184,12 +184,12 @@ class Forecaster:
             calls = self._calls(job, history)
             # Jobs of one kind follow each other, history by history: the first one computes the
             # instruction that all of them share.
-            goes_on = bool(calls) and calls[0].kept and history.key != self._first()
+            goes_on = bool(calls) and history.key != self._first()
             self._counts[key] = count_calls(
                 calls,
                 cache(found.count or _by_characters),
                 template_tokens=found.rate.template_tokens if found.rate else TEMPLATE_TOKENS,
-                computed=calls[0].shared if goes_on else None,
+                computed=calls[0].instruction if goes_on else None,
             )
         return self._counts[key]
 

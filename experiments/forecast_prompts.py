@@ -36,16 +36,16 @@ SHOWS_EVIDENCE = ("raw_evidence", "stored_evidence")
 
 @dataclass(frozen=True, slots=True)
 class PromptText:
-    """One call: what it shares with its neighbours, what is its own, and what is expected back.
+    """One call: its instruction, what it shares with its neighbours, its own, the expected reply.
 
-    `kept`: what it shares is the instruction alone, which an engine keeps from job to job.
+    An engine keeps the instruction from job to job, the prefix within one job.
     """
 
-    shared: str
+    instruction: str
+    prefix: str
     own: str
     reply: str
     output_limit: int
-    kept: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class DryRun:
         settings = self.plan.tests.repair
         assert settings is not None, "a repair belongs to the test of that name"
         # A repair computes its instruction anew, whatever was asked before it.
-        writer = _Writer(kept=False)
+        writer = _Writer()
         budget, prompts = write_budget(self.plan), self.plan.prompts
         # All calls at once: their limits then add up to the allowance, the most that is written.
         allowance = settings.rungs[rung - 1]
@@ -100,7 +100,7 @@ class DryRun:
         return tuple(writer.calls)
 
     def _write(self, history: History, name: str) -> DryStore:
-        writer, embedder = _Writer(kept=True), _Embedder()
+        writer, embedder = _Writer(), _Embedder()
         memory_format = self.formats[name]
         written: Written = memory_format.write(
             history,
@@ -136,11 +136,11 @@ class DryRun:
         return tuple(
             PromptText(
                 # Equal prefixes become one string: a long transcript is kept once.
-                shared=kept.setdefault(text := reading.system + reading.prefix, text),
+                instruction=kept.setdefault(reading.system, reading.system),
+                prefix=kept.setdefault(reading.prefix, reading.prefix),
                 own=reading.suffix,
                 reply=probe.answer,
                 output_limit=limit,
-                kept=not reading.prefix,
             )
             for reading, probe in zip(readings, history.probes, strict=True)
         )
@@ -174,26 +174,29 @@ def count_calls(
     template_tokens: int,
     computed: str | None = None,
 ) -> Tokens:
-    """Count a series of calls; neighbours with one prefix compute it once.
+    """Count a series of calls; neighbours with one instruction or prefix compute it once.
 
-    `computed` is the shared part that was computed just before the first of them.
+    `computed` is the instruction that was computed just before the first of them.
     """
-    total, last = Tokens(), computed
+    total, instruction, prefix = Tokens(), computed, ""
     for call in calls:
-        shared, own = count(call.shared) + template_tokens, count(call.own)
-        again = 1 if call.shared == last else shared
-        output = min(call.output_limit, count(call.reply) + 1)
-        total = total.plus(Tokens(1, shared + own, again + own, output, call.output_limit))
-        last = call.shared
+        known, shared = count(call.instruction) + template_tokens, count(call.prefix)
+        new = 1  # what is shared is asked for once more, bare
+        if call.instruction != instruction:
+            new, prefix = known, ""
+        if call.prefix != prefix:
+            new += shared
+        own, output = count(call.own), min(call.output_limit, count(call.reply) + 1)
+        total = total.plus(Tokens(1, known + shared + own, new + own, output, call.output_limit))
+        instruction, prefix = call.instruction, call.prefix
     return total
 
 
 class _Writer:
     """Keeps everything: a note of every line, a claim of every line that names something."""
 
-    def __init__(self, *, kept: bool) -> None:
+    def __init__(self) -> None:
         self.calls: list[PromptText] = []
-        self._kept = kept
         self._model: ChatModel = ScriptedModel(
             "stand-in", context_tokens=NO_LIMIT, options=ScriptedOptions()
         )
@@ -206,9 +209,7 @@ class _Writer:
         # The limit is in tokens of the real writer; the stand-in would count words.
         replies = self._model.chat([replace(one, max_output_tokens=10**6) for one in requests])
         self.calls += [
-            PromptText(
-                one.system + one.prefix, one.suffix, reply.text, one.max_output_tokens, self._kept
-            )
+            PromptText(one.system, one.prefix, one.suffix, reply.text, one.max_output_tokens)
             for one, reply in zip(requests, replies, strict=True)
         ]
         return replies

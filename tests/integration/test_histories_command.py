@@ -36,7 +36,7 @@ def folder_of(path, *, seed: int = 7):
 
 
 def test_generate_keeps_the_histories_and_says_so():
-    assert "Kept 6 histories in collection 'tiny-s7' (72 events, 30 probes)." in ok(
+    assert "Kept 6 histories in collection 'tiny-s7' (66 events, 30 probes)." in ok(
         "generate", "tiny", "--seed", "7"
     )
     assert "6 were there already" in ok("generate", "tiny", "--seed", "7")
@@ -69,7 +69,7 @@ def test_import_names_the_collection_after_the_folder_and_reports(tmp_path):
     report = json.loads(ok("import", folder_of(tmp_path / "mine"), "--json"))
 
     assert report["collection"] == "mine"
-    assert report["counts"]["events"] == 72
+    assert report["counts"]["events"] == 66
     row = models.History.objects.first()
     assert row.source == "imported"
     assert set(row.source_detail["files"]) == {"histories.jsonl", "probes.jsonl"}

@@ -121,7 +121,7 @@ def test_generated_histories_know_preset_seed_and_split():
     made = {split: generate("tiny", seed=3, split=split) for split in ("study", "calibration")}
     report = keep_generated(generated=made, preset="tiny", seed=3, workspace=default_workspace())
 
-    assert (len(report.created), report.events, report.probes) == (9, 108, 45)
+    assert (len(report.created), report.events, report.probes) == (9, 99, 45)
     row = models.History.objects.get(key="tiny-s3-cal-02")
     assert (row.split, row.collection, row.source) == ("calibration", "tiny-s3", "synthetic")
     assert row.source_detail["seed"] == 3

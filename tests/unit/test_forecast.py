@@ -42,27 +42,28 @@ def line(document, role, model) -> dict:
 
 def test_a_shared_prefix_is_computed_once_and_a_reply_is_cut_at_its_limit():
     calls = [
-        PromptText("a b c d", "e", "x y z", 10),
-        PromptText("a b c d", "f g", "x y z", 2),
-        PromptText("other", "h", "", 10),
+        PromptText("a b", "c d", "e", "x y z", 10),
+        PromptText("a b", "c d", "f g", "x y z", 2),
+        PromptText("a b", "i j k", "f", "", 10),
+        PromptText("other", "", "h", "", 10),
     ]
     found = count_calls(calls, words, template_tokens=1)
-    assert (found.calls, found.prompt) == (3, 6 + 7 + 3)
-    assert found.computed == 6 + (1 + 2) + 3
-    assert (found.output, found.output_limit) == (4 + 2 + 1, 22)
+    assert (found.calls, found.prompt) == (4, 6 + 7 + 7 + 3)
+    assert found.computed == 6 + (1 + 2) + (1 + 3 + 1) + 3
+    assert (found.output, found.output_limit) == (4 + 2 + 1 + 1, 32)
 
 
 def test_an_instruction_that_the_model_has_just_computed_is_not_computed_again():
-    calls = [PromptText("a b c d", "e", "", 10)]
+    calls = [PromptText("a b c d", "m n", "e", "", 10)]
     found = count_calls(calls, words, template_tokens=1, computed="a b c d")
-    assert (found.prompt, found.computed) == (6, 1 + 1)
+    assert (found.prompt, found.computed) == (8, 1 + 2 + 1)
 
 
 def test_a_writer_computes_its_instruction_once_for_all_histories():
     writer = line(measured(forecaster(formats=["notes"])), "writer", "old")
     dry = DryRun(forecaster(formats=["notes"]).plan, FORMATS)
     calls = [call for history in HISTORIES for call in dry.store(history, "notes").calls]
-    (instruction,) = {call.shared for call in calls}
+    (instruction,) = {call.instruction for call in calls}
     own = sum(words(call.own) for call in calls)
     again = len(calls) - 1
     assert writer["computed_tokens"] == own + words(instruction) + 5 + again
@@ -85,7 +86,7 @@ def test_the_prompts_of_a_transcript_are_exact():
     by_hand = 0
     for history in HISTORIES:
         for call in DryRun(one.plan, FORMATS).readings(history, "lc_raw", "normal"):
-            by_hand += words(call.shared) + words(call.own) + 5
+            by_hand += words(call.instruction) + words(call.prefix) + words(call.own) + 5
     assert reader["prompt_tokens"] == by_hand
     assert reader["computed_tokens"] < by_hand / 2
 

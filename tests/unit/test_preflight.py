@@ -54,7 +54,7 @@ def test_a_history_longer_than_the_context_is_refused_with_the_numbers():
 
 
 def test_a_window_that_leaves_no_room_to_write_is_refused():
-    budgets = {"context_tokens": 640, "writer_output_tokens": 511}
+    budgets = {"context_tokens": 544, "unused_tokens": 16, "writer_output_tokens": 511}
     assert [c.name for c in failed(formats=["notes"], budgets=budgets)] == ["longest window"] * 2
 
 

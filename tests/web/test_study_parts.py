@@ -115,7 +115,7 @@ def test_a_study_of_one_history_is_compared_probe_by_probe(admin, workspace, tab
     one = a_study(workspace, key="one", n_histories=1)
     rows = table_of(admin, one, "swap/", "this_store")
     assert [(row["format"], row["probes"]) for row in rows] == [
-        ("the knowledge graph", "5"), ("the notes", "5"),
+        ("knowledge graph", "5"), ("notes", "5"),
     ] * 2  # fmt: skip
     for row in rows:
         gained, lost = int(row["gained"]), int(row["lost"])
