@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from analysis.page_tables import change as signed
 from analysis.stats.cells import Cube
 from analysis.stats.figures import Estimate
 from analysis.stats.indexes import IndexResult, index_cells, indexes, migrated_share
@@ -62,7 +63,7 @@ def _line(measure: str, change: Estimate, *, pp: bool = False) -> str:
     def write(value: float | None) -> str:
         if pp:
             return points(value)
-        return "undefined" if value is None else f"{value:+.3f}".replace("-", "−")
+        return "undefined" if value is None else signed(value)
 
     if change.value is None:
         return f"Mixed against full, {measure}: undefined, because {change.figure.reason}"

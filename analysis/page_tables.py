@@ -274,8 +274,15 @@ def whole_percent(value: float) -> str:
 
 
 def change(value: float) -> str:
-    """A difference of two fractions, with its sign."""
-    return f"{value:+.3f}".replace("-", MINUS)
+    """A difference of two fractions, with its sign; a zero has none.
+
+    Examples
+    --------
+    >>> change(-0.25), change(0.0004)
+    ('−0.250', '0.000')
+    """
+    written = f"{value:+.3f}"
+    return "0.000" if float(written) == 0 else written.replace("-", MINUS)
 
 
 def p_value(value: float) -> str:
