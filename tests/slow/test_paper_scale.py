@@ -63,7 +63,7 @@ def test_it_says_that_the_answers_are_simulated_and_what_was_not_measured(writte
 def test_the_page_loads_nothing(written):
     page = (written[2] / "report.html").read_text()
     assert "http" not in page.replace("http-equiv", "")
-    assert "<script" not in page
+    assert page.count("<script") == page.count("<script>") == 1  # its own, in the page itself
     assert len(page.encode()) < 300_000
 
 
