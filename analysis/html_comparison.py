@@ -24,7 +24,7 @@ PARTS = {
 WRITERS: Mapping[str, Callable[[float], str]] = {
     "pp": pt.pp,
     "accuracy": pt.percent,
-    "median_cost_usd": lambda value: f"${value:.4g}",
+    "median_cost_usd": pt.dollars,
 }
 
 

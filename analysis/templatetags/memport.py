@@ -192,30 +192,6 @@ def interval_pp(estimate: Any) -> str:
 
 
 @register.filter
-def interval_percent(estimate: Any) -> str:
-    """Write a 95 % interval of a fraction in percent: 40 to 68 %."""
-    if not isinstance(estimate, Mapping) or estimate.get("low") is None:
-        return ""
-    return f"{100 * estimate['low']:.0f} to {100 * estimate['high']:.0f} %".replace("-", MINUS)
-
-
-@register.filter
-def interval_ratio(estimate: Any) -> str:
-    """Write a 95 % interval of a ratio: 0.71 to 1.04."""
-    if not isinstance(estimate, Mapping) or estimate.get("low") is None:
-        return ""
-    return f"{estimate['low']:.2f} to {estimate['high']:.2f}".replace("-", MINUS)
-
-
-@register.filter
-def interval_change(estimate: Any) -> str:
-    """Write a 95 % interval of a difference of two fractions: −0.410 to −0.308."""
-    if not isinstance(estimate, Mapping) or estimate.get("low") is None:
-        return ""
-    return f"{signed(estimate['low'], 3)} to {signed(estimate['high'], 3)}"
-
-
-@register.filter
 def duration(seconds: Any) -> str:
     """Write seconds as people say them: 0.4 s, 48 s, 3 min 20 s, 2 h 5 min."""
     if seconds is None or seconds == "":
